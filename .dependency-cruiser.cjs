@@ -24,7 +24,9 @@ const LAYERS = [
   ['agent-manager', 'webhooks', 'task-traces'],
   ['task-manager'],
   ['runs', 'inbound-hooks', 'schedules'],
-  ['questions', 'artifacts', 'prompts'],
+  ['questions', 'artifacts'],
+  ['changes'],
+  ['prompts'],
   ['explain', 'coordinator', 'invariants', 'event-streams', 'runtime-views'],
 ];
 

@@ -17,9 +17,11 @@ export function isFinished({ status, retryAt }: Task): boolean {
   return FINISHED.includes(status) && retryAt === null;
 }
 
-/** Formats the status. A paused task with an open question says so. */
+/** Formats the status. A task that waits for people says so. */
 function formatStatus({ status, pausedFor }: Task): string {
-  return status === 'PAUSED' && pausedFor === 'question' ? 'PAUSED, needs answer' : status;
+  if (status !== 'PAUSED') return status;
+  if (pausedFor === 'question') return 'PAUSED, needs answer';
+  return pausedFor === 'review' ? 'PAUSED for review' : status;
 }
 
 export const TASK_COLUMNS: readonly Column<Task>[] = [

@@ -11,6 +11,7 @@ import { type Logger, ObservabilityModule } from '#lib/observability';
 import { EventsModule } from '#lib/journal';
 import { InboundHooksModule } from '#lib/inbound-hooks';
 import { HostCredentialsModule } from '#lib/host-credentials';
+import { ChangesModule } from '#lib/changes';
 import { RepositoriesModule } from '#lib/repositories';
 import { ModelProvidersModule } from '#lib/model-providers';
 import { PromptsModule } from '#lib/prompts';
@@ -58,6 +59,7 @@ export class AppModule {
         ModelProvidersModule,
         HostCredentialsModule,
         RepositoriesModule,
+        ChangesModule,
         QuestionsModule,
         RunsModule,
         ArtifactsModule,

@@ -37,7 +37,7 @@ SELECT 'tasks' AS gauge, v.label, v.value::float8 FROM pending, LATERAL (VALUES
 ) AS v (label, value)
 UNION ALL
 SELECT 'runs', state, count(*)::float8 FROM task_runs r
-WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') GROUP BY state
+WHERE r.state IN ('ASSIGNED', 'WORKING', 'STALE') GROUP BY state
 UNION ALL
 SELECT 'questions', 'open', count(*)::float8 FROM questions WHERE status = 'open'
 UNION ALL

@@ -35,6 +35,7 @@ describe('the writer of a state', () => {
     ['task_runs', 'state', 'libs/work/transitions/store/run-transition.sql.ts'],
     ['agents', 'lifecycle', 'libs/work/transitions/store/agent-transition.sql.ts'],
     ['agents', 'live_runs', 'libs/work/transitions/store/run-transition.sql.ts'],
+    ['changes', 'state', 'libs/code/changes/store/change-transition.sql.ts'],
   ])('the column %s.%s has one writer', (table, column, writer) => {
     expect(writers(table, column)).toEqual([writer]);
   });

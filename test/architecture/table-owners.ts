@@ -90,6 +90,8 @@ export const TABLES: Readonly<Record<string, Ownership>> = {
   model_providers: { owner: 'model-providers' },
   host_credentials: { owner: 'host-credentials' },
   repositories: { owner: 'repositories' },
+  changes: { owner: 'changes' },
+  change_reviews: { owner: 'changes' },
 
   prompt_templates: { owner: 'prompts' },
   run_prompts: { owner: 'prompts' },

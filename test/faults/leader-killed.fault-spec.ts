@@ -25,6 +25,7 @@ const STEPS: Record<StepName, string> = {
   promote_retries: 'promote_due_retries',
   expire_questions: 'expire_question',
   start_schedules: 'record_occurrences',
+  remind_reviews: 'note_overdue_reviews',
   fail_cycles: 'announce_cycles',
   settle_dependents: 'lock_unsettled',
   time_out_runs: 'lock_overdue_runs',

@@ -3,6 +3,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { anAgent } from '../support/factories.js';
 import { aHeldTask, aTask, type FreeStatus, type HeldState } from '../support/task-factories.js';
 import { ARTIFACT_ATTEMPTS } from './illegal-artifacts.js';
+import { CHANGE_ATTEMPTS } from './illegal-changes.js';
 import { CODE_ATTEMPTS } from './illegal-code.js';
 import { CREDENTIAL_ATTEMPTS } from './illegal-credentials.js';
 import { NETWORK_ATTEMPTS } from './illegal-networks.js';
@@ -35,6 +36,7 @@ function withIds(sql: string): string {
 const ALL = {
   ...ATTEMPTS,
   ...ARTIFACT_ATTEMPTS,
+  ...CHANGE_ATTEMPTS,
   ...CODE_ATTEMPTS,
   ...CREDENTIAL_ATTEMPTS,
   ...NETWORK_ATTEMPTS,

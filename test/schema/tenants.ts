@@ -235,6 +235,15 @@ function otherRows({
       [workspaceId, agentId, DATA_KEY],
     ],
     [
+      `INSERT INTO changes (workspace_id, task_id, repository_id, target) VALUES ($1, $2, $3, 'main')`,
+      [workspaceId, taskId, agentId],
+    ],
+    [
+      `INSERT INTO change_reviews (workspace_id, id, task_id, revision, kind, verdict, author)
+       VALUES ($1, $2, $2, 1, 'review', 'commented', 'user:1')`,
+      [workspaceId, taskId],
+    ],
+    [
       `INSERT INTO questions (workspace_id, id, task_id, run_id, agent_id, prompt, free_text, deadline_at, on_deadline)
        VALUES ($1, $2, $2, $3, $4, 'Which?', true, now(), 'fail')`,
       [workspaceId, taskId, held.runId, agentId],

@@ -18,6 +18,7 @@ const ALL_SCOPES: NewKey['scopes'] = [
   'agents:write',
   'projects:write',
   'questions:answer',
+  'changes:review',
   'workspace:admin',
   'coordinator:admin',
 ];

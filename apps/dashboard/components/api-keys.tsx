@@ -15,6 +15,7 @@ const SCOPES = Object.keys({
   'tasks:read': true,
   'tasks:write': true,
   'questions:answer': true,
+  'changes:review': true,
   'agents:read': true,
   'agents:write': true,
   'projects:read': true,

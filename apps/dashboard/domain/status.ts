@@ -38,9 +38,13 @@ export const LOOKS: Record<string, { tone: Tone; shape: Shape }> = {
   DRAINING: { tone: 'amber', shape: 'half' },
   ERROR: { tone: 'red', shape: 'cross' },
   TERMINATED: { tone: 'gray', shape: 'dash' },
-  // Runs
+  // Changes
+  PROVING: { tone: 'blue', shape: 'half' },
   IN_REVIEW: { tone: 'violet', shape: 'half' },
   APPROVED: { tone: 'green', shape: 'half' },
+  MERGED: { tone: 'green', shape: 'check' },
+  CLOSED: { tone: 'gray', shape: 'dash' },
+  // Runs
   STALE: { tone: 'amber', shape: 'half' },
   RELEASED: { tone: 'gray', shape: 'dash' },
   // Deliveries
@@ -66,6 +70,11 @@ export function waitsForAnswer({ status, pausedFor }: Standing): boolean {
   return status === 'PAUSED' && pausedFor === 'question';
 }
 
+/** Whether its change is proven, reviewed or merged. */
+export function waitsForReview({ status, pausedFor }: Standing): boolean {
+  return status === 'PAUSED' && pausedFor === 'review';
+}
+
 /** Lists the commands that the server accepts now from a user who can change tasks. */
 export function allowedCommands(task: Standing): TaskCommand[] {
   const waitsForRetry = task.status === 'ABORTED' && task.retryAt !== null;
@@ -75,7 +84,7 @@ export function allowedCommands(task: Standing): TaskCommand[] {
     case 'RUNNING':
       return ['pause', 'cancel'];
     case 'PAUSED':
-      return waitsForAnswer(task) ? ['cancel'] : ['resume', 'cancel'];
+      return waitsForAnswer(task) || waitsForReview(task) ? ['cancel'] : ['resume', 'cancel'];
     case 'ABORTED':
       return waitsForRetry ? ['retry', 'cancel'] : ['retry', 'archive'];
     case 'FAILED':

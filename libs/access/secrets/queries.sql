@@ -153,7 +153,7 @@ SELECT r.workspace_id, r.agent_id, r.id AS run_id, r.task_id, (
   JOIN project_secrets s ON s.workspace_id = r.workspace_id AND s.project_id = t.project_id
   WHERE t.workspace_id = r.workspace_id AND t.id = r.task_id) AS of_project
 FROM unnest($1::uuid[], $2::uuid[]) AS a (workspace_id, agent_id)
-JOIN task_runs r ON r.workspace_id = a.workspace_id AND r.agent_id = a.agent_id AND r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+JOIN task_runs r ON r.workspace_id = a.workspace_id AND r.agent_id = a.agent_id AND r.state IN ('ASSIGNED', 'WORKING', 'STALE')
 
 -- secrets_of_runs
 SELECT r.id AS run_id, r.task_id, (

@@ -25,5 +25,6 @@ import { Attachments } from './uploads/attachments.js';
     ArtifactPruner,
     StoreOfInstallation,
   ],
+  exports: [Artifacts],
 })
 export class ArtifactsModule {}

@@ -1,4 +1,6 @@
 export { ArtifactsModule } from './artifacts.module.js';
+export { sendArtifact } from './http/send-artifact.js';
+export { Artifacts } from './reading/artifacts.js';
 export { ArtifactPruner } from './retention/artifact-pruner.js';
 export { findLostFiles } from './retention/lost-files.js';
 export type { ArtifactStore, StoredFile } from './files/artifact-store.js';

@@ -7,10 +7,14 @@ LEFT JOIN LATERAL (
   SELECT s.* FROM artifacts s
   WHERE s.workspace_id = $1 AND s.kind = 'agent_state' AND s.task_id = ANY (ARRAY[t.id, t.continues_id])
   ORDER BY s.task_id = t.id DESC LIMIT 1) a ON true
-WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND r.state IN ('ASSIGNED', 'WORKING', 'STALE')
 
 -- artifact_by_id
 SELECT a.id, a.task_id, a.run_id, a.name, a.media_type, a.size_bytes::float8 AS size_bytes, a.sha256, a.created_at FROM artifacts a WHERE a.workspace_id = $1 AND a.id = $2 AND a.kind <> 'agent_state'
+
+-- artifact_of_run
+SELECT a.id, a.task_id, a.run_id, a.name, a.media_type, a.size_bytes::float8 AS size_bytes, a.sha256, a.created_at FROM artifacts a
+WHERE a.workspace_id = $1 AND a.run_id = $2 AND a.name = $3 AND a.kind = 'file'
 
 -- evict_agent_states
 WITH oldest AS (
@@ -89,9 +93,9 @@ SELECT r.task_id,
     - coalesce((SELECT a.size_bytes FROM artifacts a
       WHERE a.workspace_id = $1 AND a.task_id = r.task_id AND a.kind = 'agent_state'), 0))::float8 AS kept_bytes
 FROM task_runs r
-WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND (r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') OR EXISTS (
+WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND (r.state IN ('ASSIGNED', 'WORKING', 'STALE') OR EXISTS (
     SELECT FROM agent_tasks t WHERE t.workspace_id = r.workspace_id AND t.id = r.task_id
-      AND t.generation = r.generation AND t.paused_for = 'question'))
+      AND t.generation = r.generation AND t.paused_for IN ('question', 'review')))
 
 -- room_of_attachment
 SELECT (coalesce((SELECT u.bytes FROM artifact_usage u WHERE u.workspace_id = $1), 0)
@@ -111,9 +115,9 @@ FROM task_runs r WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3
 -- write_agent_state
 WITH run AS MATERIALIZED (
   SELECT r.id, r.task_id FROM task_runs r
-  WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND (r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') OR EXISTS (
+  WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND (r.state IN ('ASSIGNED', 'WORKING', 'STALE') OR EXISTS (
     SELECT FROM agent_tasks t WHERE t.workspace_id = r.workspace_id AND t.id = r.task_id
-      AND t.generation = r.generation AND t.paused_for = 'question'))
+      AND t.generation = r.generation AND t.paused_for IN ('question', 'review')))
   FOR KEY SHARE
 ),
 facts AS MATERIALIZED (

@@ -25,7 +25,7 @@ SELECT 'task ' || t.id AS subject, problem
 FROM open t
 LEFT JOIN edge e ON e.workspace_id = t.workspace_id AND e.id = t.id
 LEFT JOIN task_runs r ON r.workspace_id = t.workspace_id AND r.id = t.run_id AND r.task_id = t.id
-  AND r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+  AND r.state IN ('ASSIGNED', 'WORKING', 'STALE')
 LEFT JOIN agents a ON a.workspace_id = r.workspace_id AND a.id = r.agent_id
 LEFT JOIN agent_heartbeats h ON h.workspace_id = r.workspace_id AND h.agent_id = r.agent_id
 CROSS JOIN LATERAL (SELECT make_interval(secs => 2 * r.lease_seconds) AS twice) lease
@@ -96,13 +96,13 @@ LIMIT $1
 -- invariant_bounded_concurrency
 WITH held AS (
   SELECT workspace_id, agent_id, count(*)::int AS runs FROM task_runs
-  WHERE state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') GROUP BY 1, 2
+  WHERE state IN ('ASSIGNED', 'WORKING', 'STALE') GROUP BY 1, 2
 ),
 step AS (
   SELECT j.workspace_id, j.agent_id, j.created_at, sum(CASE WHEN j.run_version = 1 THEN 1 ELSE -1 END)
     OVER (PARTITION BY j.workspace_id, j.agent_id ORDER BY j.id) AS runs
   FROM journal j
-  WHERE j.run_version = 1 OR j.run_version IS NOT NULL AND j.new_state NOT IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+  WHERE j.run_version = 1 OR j.run_version IS NOT NULL AND j.new_state NOT IN ('ASSIGNED', 'WORKING', 'STALE')
     AND EXISTS (SELECT FROM journal b WHERE b.workspace_id = j.workspace_id AND b.run_id = j.run_id AND b.run_version = 1)
 ),
 most AS (
@@ -129,7 +129,7 @@ LIMIT $1
 WITH held AS MATERIALIZED (
   SELECT r.workspace_id, i.budget_id, sum(r.held_tokens) AS tokens
   FROM task_runs r CROSS JOIN LATERAL unnest(r.budget_ids) AS i (budget_id)
-  WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND r.held_tokens > 0
+  WHERE r.state IN ('ASSIGNED', 'WORKING', 'STALE') AND r.held_tokens > 0
   GROUP BY 1, 2
 )
 SELECT 'budget ' || b.id AS subject, problem
@@ -147,7 +147,7 @@ CROSS JOIN LATERAL (VALUES
 WHERE found.wrong
 UNION ALL
 SELECT 'run ' || r.id, 'has ended, and holds ' || r.held_tokens || ' tokens' FROM task_runs r
-WHERE r.held_tokens > 0 AND NOT r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+WHERE r.held_tokens > 0 AND NOT r.state IN ('ASSIGNED', 'WORKING', 'STALE')
 LIMIT $1
 
 -- invariant_dependencies_first
@@ -317,8 +317,8 @@ WITH run AS MATERIALIZED (
 counted AS (
   SELECT workspace_id, task_id, count(*) AS runs, max(generation) AS latest,
     count(DISTINCT generation) AS generations,
-    count(*) FILTER (WHERE state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')) AS live,
-    (array_agg(id) FILTER (WHERE state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')))[1] AS live_run
+    count(*) FILTER (WHERE state IN ('ASSIGNED', 'WORKING', 'STALE')) AS live,
+    (array_agg(id) FILTER (WHERE state IN ('ASSIGNED', 'WORKING', 'STALE')))[1] AS live_run
   FROM run GROUP BY 1, 2
 ),
 moved AS (
@@ -463,7 +463,7 @@ live AS MATERIALIZED (
   SELECT r.*, coalesce(r.session_key, r.id::text) AS session,
     row_number() OVER (PARTITION BY r.workspace_id, r.agent_id
       ORDER BY r.assigned_at DESC, r.id DESC) AS recency
-  FROM task_runs r WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+  FROM task_runs r WHERE r.state IN ('ASSIGNED', 'WORKING', 'STALE')
 ),
 retry AS (
   SELECT t.workspace_id, t.id,

@@ -11,10 +11,10 @@ CROSS JOIN LATERAL (
     'assigned_at', extract(epoch FROM r.assigned_at) * 1000) ORDER BY r.assigned_at, r.id), '[]')
     AS held
   FROM task_runs r
-  WHERE r.workspace_id = a.workspace_id AND r.agent_id = a.id AND r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')) l
+  WHERE r.workspace_id = a.workspace_id AND r.agent_id = a.id AND r.state IN ('ASSIGNED', 'WORKING', 'STALE')) l
 
 -- views_changed_runs
-SELECT r.workspace_id, r.id, r.task_id, r.agent_id, r.session_key, r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AS is_live,
+SELECT r.workspace_id, r.id, r.task_id, r.agent_id, r.session_key, r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS is_live,
   (extract(epoch FROM r.started_at) * 1000)::float8 AS started_at,
   (5 - extract(epoch FROM now() - r.assigned_at))::float8 * 1000 AS lock_ms
 FROM unnest($1::uuid[], $2::uuid[]) AS c (workspace_id, id)
@@ -27,7 +27,7 @@ FROM unnest($1::uuid[], $2::uuid[]) AS c (workspace_id, id)
 JOIN agent_tasks t ON t.workspace_id = c.workspace_id AND t.id = c.id
 
 -- views_live_runs
-SELECT r.id FROM task_runs r WHERE r.workspace_id = $1 AND r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+SELECT r.id FROM task_runs r WHERE r.workspace_id = $1 AND r.state IN ('ASSIGNED', 'WORKING', 'STALE')
 
 -- views_present_agents
 SELECT a.id FROM agents a WHERE a.workspace_id = $1 AND a.lifecycle <> 'TERMINATED'

@@ -306,6 +306,8 @@ export const variables = z.object({
   HUNG_AFTER_SECONDS: seconds(1_800),
   /** Time after a warning at which a run without progress is aborted and its task retried. */
   HUNG_ABORT_AFTER_SECONDS: seconds(600),
+  /** Time after which the review of a change is overdue, which raises an event. 0 means never. */
+  REVIEW_TIMEOUT_SECONDS: seconds(3_600, 0, 2_592_000),
   /** Maximum number of renewals of such a lease. */
   MAX_CLAIM_RENEWALS: integer(10, 0, 10_000),
   /** Interval at which heartbeats are written to Postgres. */
@@ -428,6 +430,7 @@ function toConfig(env: z.infer<typeof environment>) {
       defaultTimeoutSeconds: env.DEFAULT_TIMEOUT_SECONDS || undefined,
       defaultLeaseSeconds: env.DEFAULT_LEASE_SECONDS,
       maxClaimRenewals: env.MAX_CLAIM_RENEWALS,
+      reviewTimeoutSeconds: env.REVIEW_TIMEOUT_SECONDS || null,
       maxSubtasksPerTask: env.MAX_SUBTASKS_PER_TASK,
       maxSubtaskDepth: env.MAX_SUBTASK_DEPTH,
       hungAfterSeconds: env.HUNG_AFTER_SECONDS,

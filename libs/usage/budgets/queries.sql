@@ -181,8 +181,8 @@ WITH task AS MATERIALIZED (
   FOR NO KEY UPDATE
 )
 SELECT r.id AS run_id, r.task_id, r.agent_id, t.project_id, t.milestone_id, t.estimated_tokens,
-  r.held_tokens, r.budget_ids, r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AS is_live,
-  r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND t.run_id IS NOT DISTINCT FROM r.id AS is_current, r.used_tokens,
+  r.held_tokens, r.budget_ids, r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS is_live,
+  r.state IN ('ASSIGNED', 'WORKING', 'STALE') AND t.run_id IS NOT DISTINCT FROM r.id AS is_current, r.used_tokens,
   coalesce(r.estimated_tokens, 0) AS first_held, r.request_holds, r.wanted_tokens,
   (SELECT w.allowed_models FROM workspaces w WHERE w.id = $1) AS workspace_models,
   (SELECT p.allowed_models FROM projects p
@@ -226,8 +226,8 @@ WITH task AS MATERIALIZED (
   FOR NO KEY UPDATE
 )
 SELECT r.id AS run_id, r.task_id, r.agent_id, t.project_id, t.milestone_id, t.estimated_tokens,
-  r.held_tokens, r.budget_ids, r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AS is_live,
-  r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND t.run_id IS NOT DISTINCT FROM r.id AS is_current, r.used_tokens,
+  r.held_tokens, r.budget_ids, r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS is_live,
+  r.state IN ('ASSIGNED', 'WORKING', 'STALE') AND t.run_id IS NOT DISTINCT FROM r.id AS is_current, r.used_tokens,
   coalesce(r.estimated_tokens, 0) AS first_held, r.request_holds, r.wanted_tokens
 FROM task_runs r JOIN task t ON t.id = r.task_id
 WHERE r.workspace_id = $1 AND r.id = ANY ($2::uuid[])
@@ -265,7 +265,7 @@ WHERE r.workspace_id = $1 AND r.id = $2
 ORDER BY b.id
 
 -- read_run_use
-SELECT r.id AS run_id, r.task_id, r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AS is_live, t.estimated_tokens, r.held_tokens,
+SELECT r.id AS run_id, r.task_id, r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS is_live, t.estimated_tokens, r.held_tokens,
   r.used_tokens, trim_scale(r.used_cost_usd) AS used_cost_usd,
   (SELECT sum(o.used_tokens) FROM task_runs o
     WHERE o.workspace_id = t.workspace_id AND o.task_id = t.id) AS task_used_tokens

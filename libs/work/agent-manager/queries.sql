@@ -15,7 +15,7 @@ SELECT a.status AS agent_status, a.live_runs, a.max_concurrent_tasks, a.heartbea
     h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds)
     AND CASE WHEN h.next_expected_at = 'infinity' THEN a.mode = 'pull' AND a.live_runs = 0
       ELSE (a.mode = 'pull' OR (a.live_runs > 0 AND EXISTS (SELECT FROM task_runs lr
-      WHERE lr.workspace_id = a.workspace_id AND lr.agent_id = a.id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+      WHERE lr.workspace_id = a.workspace_id AND lr.agent_id = a.id AND lr.state IN ('ASSIGNED', 'WORKING', 'STALE')
         AND lr.lease_by_heartbeat))) END, false) AS is_unresponsive, h.current_task_id, h.progress_percent,
   h.current_step, h.memory_mb, h.cpu_percent, h.metadata
 FROM agents a
@@ -166,7 +166,7 @@ SELECT a.id, a.name, a.place > 1 AS is_namesake, a.status, coalesce(
     h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds)
     AND CASE WHEN h.next_expected_at = 'infinity' THEN a.mode = 'pull' AND a.live_runs = 0
       ELSE (a.mode = 'pull' OR (a.live_runs > 0 AND EXISTS (SELECT FROM task_runs lr
-      WHERE lr.workspace_id = a.workspace_id AND lr.agent_id = a.id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+      WHERE lr.workspace_id = a.workspace_id AND lr.agent_id = a.id AND lr.state IN ('ASSIGNED', 'WORKING', 'STALE')
         AND lr.lease_by_heartbeat))) END, false) AS is_unresponsive,
   a.pid, a.agent_version, a.restart_count, a.termination_reason, a.created_at,
   coalesce(h.last_seen_at, a.created_at) AS seen_at, h.metadata, r.id AS run_id, r.session_key,
@@ -175,7 +175,7 @@ FROM page a
 LEFT JOIN agent_heartbeats h ON h.workspace_id = $1 AND h.agent_id = a.id
 LEFT JOIN LATERAL (
   SELECT r.id, r.session_key, r.started_at, r.assigned_at, r.task_id FROM task_runs r
-  WHERE r.workspace_id = $1 AND r.agent_id = a.id AND r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+  WHERE r.workspace_id = $1 AND r.agent_id = a.id AND r.state IN ('ASSIGNED', 'WORKING', 'STALE')
   ORDER BY r.assigned_at, r.id LIMIT 1
 ) r ON true
 LEFT JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = r.task_id
@@ -196,7 +196,7 @@ WITH unresponsive AS MATERIALIZED (
   WHERE h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds)
     AND (a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING')
     AND (a.mode = 'pull' OR (a.live_runs > 0 AND EXISTS (SELECT FROM task_runs lr
-      WHERE lr.workspace_id = a.workspace_id AND lr.agent_id = a.id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+      WHERE lr.workspace_id = a.workspace_id AND lr.agent_id = a.id AND lr.state IN ('ASSIGNED', 'WORKING', 'STALE')
         AND lr.lease_by_heartbeat))) AND h.next_expected_at IS DISTINCT FROM 'infinity')
   ORDER BY a.id
   FOR NO KEY UPDATE OF a SKIP LOCKED
@@ -277,7 +277,7 @@ FROM agent_heartbeats h JOIN agents a ON a.workspace_id = h.workspace_id AND a.i
 WHERE h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds)
     AND (a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING')
     AND (a.mode = 'pull' OR (a.live_runs > 0 AND EXISTS (SELECT FROM task_runs lr
-      WHERE lr.workspace_id = a.workspace_id AND lr.agent_id = a.id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+      WHERE lr.workspace_id = a.workspace_id AND lr.agent_id = a.id AND lr.state IN ('ASSIGNED', 'WORKING', 'STALE')
         AND lr.lease_by_heartbeat))) AND h.next_expected_at IS DISTINCT FROM 'infinity')
 ORDER BY a.id
 LIMIT $1

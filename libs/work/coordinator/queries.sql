@@ -65,7 +65,7 @@ run_moved AS (
       SELECT t.timeout_seconds FROM agent_tasks t
       WHERE t.workspace_id = r.workspace_id AND t.id = r.task_id))), stale_at = NULL
   FROM behind m
-  WHERE r.workspace_id = m.workspace_id AND r.id = m.id AND CASE WHEN r.state IN ('ASSIGNED', 'IN_REVIEW', 'APPROVED', 'STALE') THEN true END
+  WHERE r.workspace_id = m.workspace_id AND r.id = m.id AND CASE WHEN r.state IN ('ASSIGNED', 'STALE') THEN true END
   RETURNING r.workspace_id, r.id, r.task_id, r.agent_id, r.generation, r.version, r.end_reason,
     old.state AS previous_state, r.state, r.ended_at, old.held_tokens AS released_tokens, r.budget_ids
 ),
@@ -99,7 +99,7 @@ SELECT id FROM workspaces WHERE archived_at IS NULL ORDER BY id DESC LIMIT $1
 -- coordinator_read_dues
 SELECT
   (extract(epoch FROM (SELECT r.lease_expires_at FROM task_runs r
-    WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND NOT r.lease_by_heartbeat AND NOT EXISTS (SELECT FROM session_spawns ss
+    WHERE r.state IN ('ASSIGNED', 'WORKING', 'STALE') AND NOT r.lease_by_heartbeat AND NOT EXISTS (SELECT FROM session_spawns ss
     WHERE ss.workspace_id = r.workspace_id AND ss.run_id = r.id)
       ORDER BY r.lease_expires_at LIMIT 1) - now()) * 1000)::float8 AS "expire_leases",
   (extract(epoch FROM (SELECT min(h.last_seen_at + make_interval(secs => a.stale_threshold_seconds))
@@ -107,13 +107,15 @@ SELECT
   AND h.agent_id = a.id
 WHERE (a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING')
     AND (a.mode = 'pull' OR (a.live_runs > 0 AND EXISTS (SELECT FROM task_runs lr
-      WHERE lr.workspace_id = a.workspace_id AND lr.agent_id = a.id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+      WHERE lr.workspace_id = a.workspace_id AND lr.agent_id = a.id AND lr.state IN ('ASSIGNED', 'WORKING', 'STALE')
         AND lr.lease_by_heartbeat))) AND h.next_expected_at IS DISTINCT FROM 'infinity')) - now()) * 1000)::float8 AS "reap_stale_agents",
   (extract(epoch FROM (SELECT t.retry_at FROM agent_tasks t WHERE (t.status = 'ABORTED' AND t.retry_at IS NOT NULL)
     ORDER BY t.retry_at LIMIT 1) - now()) * 1000)::float8 AS "promote_retries",
   (extract(epoch FROM (SELECT deadline_at FROM questions WHERE status = 'open'
   ORDER BY deadline_at LIMIT 1) - now()) * 1000)::float8 AS "expire_questions",
   (extract(epoch FROM (SELECT min(start_at) FROM schedules WHERE start_at IS NOT NULL) - now()) * 1000)::float8 AS "start_schedules",
+  (extract(epoch FROM (SELECT review_due_at FROM changes
+  WHERE review_due_at IS NOT NULL ORDER BY review_due_at LIMIT 1) - now()) * 1000)::float8 AS "remind_reviews",
   CASE WHEN EXISTS (SELECT FROM agent_tasks WHERE dependents_unsettled) THEN 0::float8 END AS "settle_dependents",
   (extract(epoch FROM (SELECT r.deadline_at + interval '60 seconds' FROM task_runs r
     WHERE r.deadline_at IS NOT NULL AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') ORDER BY r.deadline_at LIMIT 1) - now()) * 1000)::float8 AS "time_out_runs",
@@ -178,7 +180,7 @@ WHERE b.version <> h.budget_version) THEN 0::float8 END AS "throttle_workspaces"
       WHERE h.workspace_id = k.workspace_id AND h.project_id IS NOT NULL
         AND h.max_runs <= (SELECT count(*) FROM task_runs lr
         JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
-        WHERE lr.workspace_id = k.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+        WHERE lr.workspace_id = k.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'STALE')
           AND lt.project_id = h.project_id)))
       AND (NOT EXISTS (SELECT FROM provider_limits l
     WHERE l.workspace_id = k.workspace_id AND l.over_at > now()) OR NOT EXISTS (SELECT FROM limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', '(?<=.)(?:-(?:\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|latest|preview)(?:-[^@:]*)?)?(?:@[^@]*|:\d+)?$',
@@ -202,7 +204,7 @@ FROM agents a JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id
   AND h.agent_id = a.id
 WHERE (a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING')
     AND (a.mode = 'pull' OR (a.live_runs > 0 AND EXISTS (SELECT FROM task_runs lr
-      WHERE lr.workspace_id = a.workspace_id AND lr.agent_id = a.id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+      WHERE lr.workspace_id = a.workspace_id AND lr.agent_id = a.id AND lr.state IN ('ASSIGNED', 'WORKING', 'STALE')
         AND lr.lease_by_heartbeat))) AND h.next_expected_at IS DISTINCT FROM 'infinity')
 
 -- coordinator_read_leadership
@@ -235,7 +237,7 @@ FROM (
     h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds)
     AND CASE WHEN h.next_expected_at = 'infinity' THEN a.mode = 'pull' AND a.live_runs = 0
       ELSE (a.mode = 'pull' OR (a.live_runs > 0 AND EXISTS (SELECT FROM task_runs lr
-      WHERE lr.workspace_id = a.workspace_id AND lr.agent_id = a.id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+      WHERE lr.workspace_id = a.workspace_id AND lr.agent_id = a.id AND lr.state IN ('ASSIGNED', 'WORKING', 'STALE')
         AND lr.lease_by_heartbeat))) END, false) AS unresponsive) s
   WHERE a.lifecycle <> 'TERMINATED'
 ) a
@@ -319,7 +321,7 @@ SELECT a.workspace_id, a.id
 FROM agents a
 LEFT JOIN (
   SELECT r.workspace_id, r.agent_id, count(*)::int AS runs FROM task_runs r
-  WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND ($2::uuid IS NULL OR r.workspace_id = $2)
+  WHERE r.state IN ('ASSIGNED', 'WORKING', 'STALE') AND ($2::uuid IS NULL OR r.workspace_id = $2)
   GROUP BY 1, 2) c ON c.workspace_id = a.workspace_id AND c.agent_id = a.id
 WHERE a.live_runs <> coalesce(c.runs, 0) AND a.lifecycle <> 'TERMINATED'
   AND ($2::uuid IS NULL OR a.workspace_id = $2)
@@ -331,7 +333,7 @@ FROM usage_budgets b
 LEFT JOIN (
   SELECT r.workspace_id, i.budget_id, sum(r.held_tokens) AS tokens
   FROM task_runs r CROSS JOIN LATERAL unnest(r.budget_ids) AS i (budget_id)
-  WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND r.held_tokens > 0 AND ($2::uuid IS NULL OR r.workspace_id = $2)
+  WHERE r.state IN ('ASSIGNED', 'WORKING', 'STALE') AND r.held_tokens > 0 AND ($2::uuid IS NULL OR r.workspace_id = $2)
   GROUP BY 1, 2) h ON h.workspace_id = b.workspace_id AND h.budget_id = b.id
 WHERE b.reserved <> coalesce(h.tokens, 0) AND ($2::uuid IS NULL OR b.workspace_id = $2)
 LIMIT $1
@@ -354,7 +356,7 @@ LIMIT $1
 -- find_stray_runs
 SELECT r.workspace_id, r.id, r.task_id FROM task_runs r
 JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
-WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND t.run_id IS DISTINCT FROM r.id AND ($2::uuid IS NULL OR r.workspace_id = $2)
+WHERE r.state IN ('ASSIGNED', 'WORKING', 'STALE') AND t.run_id IS DISTINCT FROM r.id AND ($2::uuid IS NULL OR r.workspace_id = $2)
     LIMIT $1
 
 -- find_unclaimable_tasks
@@ -409,7 +411,7 @@ SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
-  (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer, blame.id IS NOT NULL AND t.status IN ('PENDING', 'PAUSED') AS fails, blame.id AS failed_prerequisite
+  (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer, (t.status = 'PAUSED' AND t.paused_for = 'review') AS waits_for_review, blame.id IS NOT NULL AND t.status IN ('PENDING', 'PAUSED') AS fails, blame.id AS failed_prerequisite
 FROM waiting t
 LEFT JOIN task_runs r ON r.workspace_id = t.workspace_id AND r.id = t.run_id
 LEFT JOIN LATERAL (
@@ -425,11 +427,11 @@ SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
-  (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer
+  (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer, (t.status = 'PAUSED' AND t.paused_for = 'review') AS waits_for_review
 FROM task_runs r
 JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
 
-WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND r.lease_expires_at <= now() AND NOT r.lease_by_heartbeat AND NOT EXISTS (SELECT FROM session_spawns ss
+WHERE r.state IN ('ASSIGNED', 'WORKING', 'STALE') AND r.lease_expires_at <= now() AND NOT r.lease_by_heartbeat AND NOT EXISTS (SELECT FROM session_spawns ss
     WHERE ss.workspace_id = r.workspace_id AND ss.run_id = r.id)
   AND ($2::uuid IS NULL OR r.workspace_id = $2)
 ORDER BY r.lease_expires_at
@@ -442,12 +444,12 @@ SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
-  (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer
+  (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer, (t.status = 'PAUSED' AND t.paused_for = 'review') AS waits_for_review
 FROM task_runs r
 JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
 JOIN agents a ON a.workspace_id = r.workspace_id AND a.id = r.agent_id
 LEFT JOIN agent_heartbeats h ON h.workspace_id = r.workspace_id AND h.agent_id = r.agent_id
-WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND r.lease_by_heartbeat AND r.lease_expires_at <= now() AND a.live_runs > 0
+WHERE r.state IN ('ASSIGNED', 'WORKING', 'STALE') AND r.lease_by_heartbeat AND r.lease_expires_at <= now() AND a.live_runs > 0
     AND (h.agent_id IS NULL OR h.next_expected_at = 'infinity')
   AND ($2::uuid IS NULL OR r.workspace_id = $2)
 ORDER BY r.workspace_id, r.task_id
@@ -467,11 +469,11 @@ SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
-  (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer
+  (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer, (t.status = 'PAUSED' AND t.paused_for = 'review') AS waits_for_review
 FROM task_runs r
 JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
 
-WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND r.hung_warned_at <= now() - make_interval(secs => $3::float8) AND r.state IN ('WORKING', 'STALE')
+WHERE r.state IN ('ASSIGNED', 'WORKING', 'STALE') AND r.hung_warned_at <= now() - make_interval(secs => $3::float8) AND r.state IN ('WORKING', 'STALE')
     AND t.status = 'RUNNING'
   AND ($2::uuid IS NULL OR r.workspace_id = $2)
 ORDER BY r.hung_warned_at
@@ -489,7 +491,7 @@ FOR NO KEY UPDATE SKIP LOCKED
 WITH miscounted AS MATERIALIZED (SELECT m.workspace_id, m.id FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid)),
 forgotten AS MATERIALIZED (
   SELECT r.workspace_id, r.id FROM task_runs r
-  WHERE r.held_tokens > 0 AND NOT r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+  WHERE r.held_tokens > 0 AND NOT r.state IN ('ASSIGNED', 'WORKING', 'STALE')
     AND EXISTS (SELECT FROM miscounted m WHERE m.workspace_id = r.workspace_id
       AND m.id = ANY (r.budget_ids))
   ORDER BY r.id FOR NO KEY UPDATE
@@ -508,11 +510,11 @@ SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
-  (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer
+  (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer, (t.status = 'PAUSED' AND t.paused_for = 'review') AS waits_for_review
 FROM task_runs r
 JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
 
-WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND (r.deadline_at <= now() - interval '60 seconds' AND r.state IN ('ASSIGNED', 'WORKING', 'STALE'))
+WHERE r.state IN ('ASSIGNED', 'WORKING', 'STALE') AND (r.deadline_at <= now() - interval '60 seconds' AND r.state IN ('ASSIGNED', 'WORKING', 'STALE'))
   AND ($2::uuid IS NULL OR r.workspace_id = $2)
 ORDER BY r.deadline_at
 LIMIT $1
@@ -524,11 +526,11 @@ SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
-  (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer
+  (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer, (t.status = 'PAUSED' AND t.paused_for = 'review') AS waits_for_review
 FROM task_runs r
 JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
 JOIN workspaces w ON w.id = r.workspace_id
-WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND w.archived_at IS NOT NULL
+WHERE r.state IN ('ASSIGNED', 'WORKING', 'STALE') AND w.archived_at IS NOT NULL
   AND ($2::uuid IS NULL OR r.workspace_id = $2)
 ORDER BY r.workspace_id, r.task_id
 LIMIT $1
@@ -540,11 +542,11 @@ SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
-  (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer
+  (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer, (t.status = 'PAUSED' AND t.paused_for = 'review') AS waits_for_review
 FROM task_runs r
 JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
 JOIN agents a ON a.workspace_id = r.workspace_id AND a.id = r.agent_id
-WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND a.live_runs > 0
+WHERE r.state IN ('ASSIGNED', 'WORKING', 'STALE') AND a.live_runs > 0
     AND (a.lifecycle = 'TERMINATED' OR (a.lifecycle = 'ERROR' AND NOT (NOT r.lease_by_heartbeat AND EXISTS (SELECT FROM session_spawns ss
     WHERE ss.workspace_id = r.workspace_id AND ss.run_id = r.id))))
   AND ($2::uuid IS NULL OR r.workspace_id = $2)
@@ -558,7 +560,7 @@ SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
-  (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer
+  (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer, (t.status = 'PAUSED' AND t.paused_for = 'review') AS waits_for_review
 FROM task_runs r
 JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
 JOIN session_spawns s ON s.workspace_id = r.workspace_id AND s.run_id = r.id
@@ -566,7 +568,7 @@ JOIN session_spawns s ON s.workspace_id = r.workspace_id AND s.run_id = r.id
 JOIN gateways g ON g.id = s.gateway_id
 JOIN agents a ON a.workspace_id = r.workspace_id AND a.id = r.agent_id
 CROSS JOIN LATERAL (SELECT greatest($3::float8, a.stale_threshold_seconds) AS seconds) AS longest
-WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND r.lease_by_heartbeat AND longest.seconds <= $4::float8
+WHERE r.state IN ('ASSIGNED', 'WORKING', 'STALE') AND r.lease_by_heartbeat AND longest.seconds <= $4::float8
     AND greatest(g.last_seen_at, s.settled_at) < now() - make_interval(secs => longest.seconds)
     AND EXISTS (SELECT FROM gateways other
       WHERE other.id <> g.id AND other.last_seen_at > now() - make_interval(secs => $3::float8))
@@ -581,11 +583,11 @@ SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
-  (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer
+  (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer, (t.status = 'PAUSED' AND t.paused_for = 'review') AS waits_for_review
 FROM task_runs r
 JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
 
-WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND r.lease_expires_at <= now() AND (NOT r.lease_by_heartbeat AND EXISTS (SELECT FROM session_spawns ss
+WHERE r.state IN ('ASSIGNED', 'WORKING', 'STALE') AND r.lease_expires_at <= now() AND (NOT r.lease_by_heartbeat AND EXISTS (SELECT FROM session_spawns ss
     WHERE ss.workspace_id = r.workspace_id AND ss.run_id = r.id)) AND r.lease_seconds <= $3::float8
     AND NOT EXISTS (SELECT FROM session_spawns p
       WHERE p.workspace_id = r.workspace_id AND p.run_id = r.id AND p.state = 'PENDING')
@@ -613,7 +615,7 @@ SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
-  (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer
+  (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer, (t.status = 'PAUSED' AND t.paused_for = 'review') AS waits_for_review
 FROM locked t LEFT JOIN task_runs r ON r.workspace_id = t.workspace_id AND r.id = t.run_id
 ORDER BY t.id
 
@@ -649,7 +651,7 @@ run_moved AS (
   UPDATE task_runs r SET state = 'STALE', version = r.version + 1,
     last_report_at = now(), stale_at = now()
   FROM unresponsive m
-  WHERE r.workspace_id = m.workspace_id AND r.id = m.id AND CASE WHEN r.state IN ('WORKING', 'IN_REVIEW') THEN true END
+  WHERE r.workspace_id = m.workspace_id AND r.id = m.id AND CASE WHEN r.state IN ('WORKING') THEN true END
   RETURNING r.workspace_id, r.id, r.task_id, r.agent_id, r.generation, r.version, r.end_reason,
     old.state AS previous_state, r.state, r.ended_at, old.held_tokens AS released_tokens, r.budget_ids
 ),
@@ -693,7 +695,7 @@ task_moved AS (
     paused_for_id = NULL,
     pause_reason = NULL,
     ready_at = CASE WHEN t.unmet_dependencies > 0 THEN NULL
-      WHEN (t.status = 'PAUSED' AND t.paused_for = 'question') THEN coalesce(t.ready_at, now()) ELSE now() END,
+      WHEN (t.status = 'PAUSED' AND t.paused_for = 'question') OR (t.status = 'PAUSED' AND t.paused_for = 'review') THEN coalesce(t.ready_at, now()) ELSE now() END,
     assigned_at = NULL,
     started_at = NULL,
     paused_at = NULL,
@@ -763,7 +765,7 @@ SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
-  (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer, CASE WHEN r.id IS NULL OR r.task_id <> t.id OR r.ended_at IS NOT NULL THEN 'no_live_run'
+  (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer, (t.status = 'PAUSED' AND t.paused_for = 'review') AS waits_for_review, CASE WHEN r.id IS NULL OR r.task_id <> t.id OR r.ended_at IS NOT NULL THEN 'no_live_run'
   WHEN a.lifecycle = 'TERMINATED' THEN 'agent_gone'
   WHEN t.status = 'ASSIGNED' AND r.state <> 'ASSIGNED' THEN 'task_behind'
   WHEN t.status = 'RUNNING' AND r.state = 'ASSIGNED' THEN 'run_behind' END AS defect
@@ -780,7 +782,7 @@ ORDER BY t.workspace_id, t.id
 -- read_stray_runs
 SELECT r.workspace_id, r.id, r.task_id FROM task_runs r
 JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
-WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND t.run_id IS DISTINCT FROM r.id AND (r.workspace_id, r.task_id) IN (
+WHERE r.state IN ('ASSIGNED', 'WORKING', 'STALE') AND t.run_id IS DISTINCT FROM r.id AND (r.workspace_id, r.task_id) IN (
   SELECT m.workspace_id, m.id
     FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid))
 
@@ -789,7 +791,7 @@ WITH miscounted AS MATERIALIZED (SELECT m.workspace_id, m.id FROM jsonb_to_recor
 actual AS MATERIALIZED (
   SELECT m.workspace_id, m.id, (SELECT count(*)::int FROM task_runs r
     WHERE r.workspace_id = m.workspace_id
-    AND r.agent_id = m.id AND r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')) AS runs
+    AND r.agent_id = m.id AND r.state IN ('ASSIGNED', 'WORKING', 'STALE')) AS runs
   FROM miscounted m
 ),
 agent_recounted AS (
@@ -805,7 +807,7 @@ WITH miscounted AS MATERIALIZED (SELECT m.workspace_id, m.id FROM jsonb_to_recor
 actual AS MATERIALIZED (
   SELECT m.workspace_id, m.id, (SELECT coalesce(sum(r.held_tokens), 0) FROM task_runs r
     WHERE r.workspace_id = m.workspace_id AND m.id = ANY (r.budget_ids)
-      AND r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')) AS tokens
+      AND r.state IN ('ASSIGNED', 'WORKING', 'STALE')) AS tokens
   FROM miscounted m
 ),
 budget_recounted AS (
@@ -904,7 +906,7 @@ run_moved AS (
       SELECT t.timeout_seconds FROM agent_tasks t
       WHERE t.workspace_id = r.workspace_id AND t.id = r.task_id))), stale_at = NULL
   FROM back m
-  WHERE r.workspace_id = m.workspace_id AND r.id = m.id AND CASE WHEN r.state IN ('ASSIGNED', 'IN_REVIEW', 'APPROVED', 'STALE') THEN true END
+  WHERE r.workspace_id = m.workspace_id AND r.id = m.id AND CASE WHEN r.state IN ('ASSIGNED', 'STALE') THEN true END
   RETURNING r.workspace_id, r.id, r.task_id, r.agent_id, r.generation, r.version, r.end_reason,
     old.state AS previous_state, r.state, r.ended_at, old.held_tokens AS released_tokens, r.budget_ids
 ),

@@ -16,7 +16,7 @@ WITH capable AS MATERIALIZED (
     h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds)
     AND CASE WHEN h.next_expected_at = 'infinity' THEN a.mode = 'pull' AND a.live_runs = 0
       ELSE (a.mode = 'pull' OR (a.live_runs > 0 AND EXISTS (SELECT FROM task_runs lr
-      WHERE lr.workspace_id = a.workspace_id AND lr.agent_id = a.id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+      WHERE lr.workspace_id = a.workspace_id AND lr.agent_id = a.id AND lr.state IN ('ASSIGNED', 'WORKING', 'STALE')
         AND lr.lease_by_heartbeat))) END, false) THEN 'unresponsive'
       WHEN NOT a.live_runs < a.max_concurrent_tasks THEN 'full'
       WHEN a.mode = 'push' THEN 'assignable'
@@ -57,7 +57,7 @@ SELECT now() AS now, t.status, t.task_type, t.project_id, t.run_id, t.agent_id, 
       WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL
         AND h.max_runs <= (SELECT count(*) FROM task_runs lr
         JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
-        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'STALE')
           AND lt.project_id = h.project_id))) AND NOT EXISTS (SELECT FROM workspace_throttles h
       WHERE h.workspace_id = $1 AND h.scope_id = $1
         AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' END,
@@ -175,7 +175,7 @@ WITH capable AS MATERIALIZED (
     h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds)
     AND CASE WHEN h.next_expected_at = 'infinity' THEN a.mode = 'pull' AND a.live_runs = 0
       ELSE (a.mode = 'pull' OR (a.live_runs > 0 AND EXISTS (SELECT FROM task_runs lr
-      WHERE lr.workspace_id = a.workspace_id AND lr.agent_id = a.id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+      WHERE lr.workspace_id = a.workspace_id AND lr.agent_id = a.id AND lr.state IN ('ASSIGNED', 'WORKING', 'STALE')
         AND lr.lease_by_heartbeat))) END, false) THEN 'unresponsive'
       WHEN NOT a.live_runs < a.max_concurrent_tasks THEN 'full'
       WHEN a.mode = 'push' THEN 'assignable'
@@ -188,7 +188,7 @@ WITH capable AS MATERIALIZED (
 SELECT t.task_type AS "taskType",
   greatest(0, extract(epoch FROM now() - coalesce(r.started_at, r.assigned_at)))::float8 AS "elapsedSeconds"
 FROM capable c
-JOIN task_runs r ON r.workspace_id = $1 AND r.agent_id = c.id AND r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+JOIN task_runs r ON r.workspace_id = $1 AND r.agent_id = c.id AND r.state IN ('ASSIGNED', 'WORKING', 'STALE')
 JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = r.task_id
 WHERE c.availability IN ('free', 'assignable', 'full') AND c.live_runs > 0
 ORDER BY r.assigned_at
@@ -323,7 +323,7 @@ SELECT e.task_id, e.policy, p.completed_at IS NOT NULL AS completed,
       WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL
         AND h.max_runs <= (SELECT count(*) FROM task_runs lr
         JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
-        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'STALE')
           AND lt.project_id = h.project_id))) AND NOT EXISTS (SELECT FROM workspace_throttles h
       WHERE h.workspace_id = $1 AND h.scope_id = $1
         AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' END,

@@ -1,3 +1,4 @@
+export { type ClaimWaiter, ClaimWaiters } from './claims/claim-waiters.js';
 export { ClaimService } from './claims/claim.service.js';
 export { RunMessages } from './messages/run-messages.js';
 export { refuseReport } from './reports/report-replay.js';

@@ -80,7 +80,7 @@ SELECT run_id, gateway_id FROM second
 
 -- any_kept_by_reports
 SELECT EXISTS (SELECT FROM gateways g WHERE g.id = $1)
-  AND EXISTS (SELECT FROM task_runs r WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+  AND EXISTS (SELECT FROM task_runs r WHERE r.state IN ('ASSIGNED', 'WORKING', 'STALE')
     AND (NOT r.lease_by_heartbeat AND EXISTS (SELECT FROM session_spawns ss
     WHERE ss.workspace_id = r.workspace_id AND ss.run_id = r.id))) AS found
 
@@ -137,7 +137,7 @@ throttled AS (
     SELECT c.id, (h.max_runs - CASE WHEN h.project_id IS NULL THEN (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = h.workspace_id)
       ELSE (SELECT count(*) FROM task_runs lr
         JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
-        WHERE lr.workspace_id = h.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+        WHERE lr.workspace_id = h.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'STALE')
           AND lt.project_id = h.project_id) END) < row_number()
       OVER (PARTITION BY h.workspace_id, h.scope_id ORDER BY c.run_id) AS is_beyond
     FROM chosen c JOIN workspace_throttles h
@@ -272,7 +272,7 @@ task_moved AS (
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
     t.dependents_unsettled,
-    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.agent, t.instructions, t.steps, t.deliverables, t.acceptance, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.continues_id, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.agent, t.instructions, t.steps, t.deliverables, t.acceptance, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.continues_id, t.repository_id, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
@@ -302,7 +302,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
-  m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.continues_id, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
+  m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.continues_id, m.repository_id, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags,
   CASE WHEN (SELECT w.network FROM workspaces w WHERE w.id = $1) <> 'none' THEN (
     SELECT jsonb_build_array(jsonb_build_array(w.network, w.allowed_hosts)) ||
@@ -366,7 +366,7 @@ best AS MATERIALIZED (
       WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL
         AND h.max_runs <= (SELECT count(*) FROM task_runs lr
         JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
-        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'STALE')
           AND lt.project_id = h.project_id)))
       AND (NOT EXISTS (SELECT FROM provider_limits l
     WHERE l.workspace_id = $1 AND l.over_at > now()) OR NOT EXISTS (SELECT FROM limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', '(?<=.)(?:-(?:\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|latest|preview)(?:-[^@:]*)?)?(?:@[^@]*|:\d+)?$',
@@ -412,7 +412,7 @@ throttled AS (
     SELECT c.id, (h.max_runs - CASE WHEN h.project_id IS NULL THEN (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = h.workspace_id)
       ELSE (SELECT count(*) FROM task_runs lr
         JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
-        WHERE lr.workspace_id = h.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+        WHERE lr.workspace_id = h.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'STALE')
           AND lt.project_id = h.project_id) END) < row_number()
       OVER (PARTITION BY h.workspace_id, h.scope_id ORDER BY c.run_id) AS is_beyond
     FROM chosen c JOIN workspace_throttles h
@@ -443,7 +443,7 @@ task_moved AS (
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
     t.dependents_unsettled,
-    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.agent, t.instructions, t.steps, t.deliverables, t.acceptance, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.continues_id, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model, m.budget_ids, m.estimated_tokens AS held_tokens
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.agent, t.instructions, t.steps, t.deliverables, t.acceptance, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.continues_id, t.repository_id, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model, m.budget_ids, m.estimated_tokens AS held_tokens
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
@@ -487,7 +487,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
-  m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.continues_id, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
+  m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.continues_id, m.repository_id, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags,
   CASE WHEN (SELECT w.network FROM workspaces w WHERE w.id = $1) <> 'none' THEN (
     SELECT jsonb_build_array(jsonb_build_array(w.network, w.allowed_hosts)) ||
@@ -570,7 +570,7 @@ task_moved AS (
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
     t.dependents_unsettled,
-    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.agent, t.instructions, t.steps, t.deliverables, t.acceptance, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.continues_id, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.agent, t.instructions, t.steps, t.deliverables, t.acceptance, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.continues_id, t.repository_id, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
@@ -601,7 +601,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
-  m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.continues_id, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
+  m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.continues_id, m.repository_id, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags,
   CASE WHEN (SELECT w.network FROM workspaces w WHERE w.id = $1) <> 'none' THEN (
     SELECT jsonb_build_array(jsonb_build_array(w.network, w.allowed_hosts)) ||
@@ -672,7 +672,7 @@ best AS MATERIALIZED (
       WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL
         AND h.max_runs <= (SELECT count(*) FROM task_runs lr
         JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
-        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'STALE')
           AND lt.project_id = h.project_id)))
       AND (NOT EXISTS (SELECT FROM provider_limits l
     WHERE l.workspace_id = $1 AND l.over_at > now()) OR NOT EXISTS (SELECT FROM limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', '(?<=.)(?:-(?:\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|latest|preview)(?:-[^@:]*)?)?(?:@[^@]*|:\d+)?$',
@@ -719,7 +719,7 @@ throttled AS (
     SELECT c.id, (h.max_runs - CASE WHEN h.project_id IS NULL THEN (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = h.workspace_id)
       ELSE (SELECT count(*) FROM task_runs lr
         JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
-        WHERE lr.workspace_id = h.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+        WHERE lr.workspace_id = h.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'STALE')
           AND lt.project_id = h.project_id) END) < row_number()
       OVER (PARTITION BY h.workspace_id, h.scope_id ORDER BY c.run_id) AS is_beyond
     FROM chosen c JOIN workspace_throttles h
@@ -750,7 +750,7 @@ task_moved AS (
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
     t.dependents_unsettled,
-    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.agent, t.instructions, t.steps, t.deliverables, t.acceptance, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.continues_id, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model, m.budget_ids, m.estimated_tokens AS held_tokens
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.agent, t.instructions, t.steps, t.deliverables, t.acceptance, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.continues_id, t.repository_id, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model, m.budget_ids, m.estimated_tokens AS held_tokens
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
@@ -795,7 +795,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
-  m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.continues_id, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
+  m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.continues_id, m.repository_id, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags,
   CASE WHEN (SELECT w.network FROM workspaces w WHERE w.id = $1) <> 'none' THEN (
     SELECT jsonb_build_array(jsonb_build_array(w.network, w.allowed_hosts)) ||
@@ -863,7 +863,7 @@ task_moved AS (
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
     t.dependents_unsettled,
-    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.agent, t.instructions, t.steps, t.deliverables, t.acceptance, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.continues_id, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.agent, t.instructions, t.steps, t.deliverables, t.acceptance, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.continues_id, t.repository_id, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
@@ -893,7 +893,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
-  m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.continues_id, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
+  m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.continues_id, m.repository_id, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags,
   CASE WHEN (SELECT w.network FROM workspaces w WHERE w.id = $1) <> 'none' THEN (
     SELECT jsonb_build_array(jsonb_build_array(w.network, w.allowed_hosts)) ||
@@ -955,7 +955,7 @@ best AS MATERIALIZED (
       WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL
         AND h.max_runs <= (SELECT count(*) FROM task_runs lr
         JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
-        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'STALE')
           AND lt.project_id = h.project_id)))
       AND (NOT EXISTS (SELECT FROM provider_limits l
     WHERE l.workspace_id = $1 AND l.over_at > now()) OR NOT EXISTS (SELECT FROM limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', '(?<=.)(?:-(?:\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|latest|preview)(?:-[^@:]*)?)?(?:@[^@]*|:\d+)?$',
@@ -996,7 +996,7 @@ throttled AS (
     SELECT c.id, (h.max_runs - CASE WHEN h.project_id IS NULL THEN (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = h.workspace_id)
       ELSE (SELECT count(*) FROM task_runs lr
         JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
-        WHERE lr.workspace_id = h.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+        WHERE lr.workspace_id = h.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'STALE')
           AND lt.project_id = h.project_id) END) < row_number()
       OVER (PARTITION BY h.workspace_id, h.scope_id ORDER BY c.run_id) AS is_beyond
     FROM chosen c JOIN workspace_throttles h
@@ -1027,7 +1027,7 @@ task_moved AS (
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
     t.dependents_unsettled,
-    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.agent, t.instructions, t.steps, t.deliverables, t.acceptance, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.continues_id, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model, m.budget_ids, m.estimated_tokens AS held_tokens
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.agent, t.instructions, t.steps, t.deliverables, t.acceptance, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.continues_id, t.repository_id, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model, m.budget_ids, m.estimated_tokens AS held_tokens
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
@@ -1071,7 +1071,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
-  m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.continues_id, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
+  m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.continues_id, m.repository_id, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags,
   CASE WHEN (SELECT w.network FROM workspaces w WHERE w.id = $1) <> 'none' THEN (
     SELECT jsonb_build_array(jsonb_build_array(w.network, w.allowed_hosts)) ||
@@ -1162,7 +1162,7 @@ task_moved AS (
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
     t.dependents_unsettled,
-    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.agent, t.instructions, t.steps, t.deliverables, t.acceptance, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.continues_id, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.agent, t.instructions, t.steps, t.deliverables, t.acceptance, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.continues_id, t.repository_id, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
@@ -1193,7 +1193,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
-  m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.continues_id, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
+  m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.continues_id, m.repository_id, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags,
   CASE WHEN (SELECT w.network FROM workspaces w WHERE w.id = $1) <> 'none' THEN (
     SELECT jsonb_build_array(jsonb_build_array(w.network, w.allowed_hosts)) ||
@@ -1269,7 +1269,7 @@ best AS MATERIALIZED (
       WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL
         AND h.max_runs <= (SELECT count(*) FROM task_runs lr
         JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
-        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'STALE')
           AND lt.project_id = h.project_id)))
       AND (NOT EXISTS (SELECT FROM provider_limits l
     WHERE l.workspace_id = $1 AND l.over_at > now()) OR NOT EXISTS (SELECT FROM limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', '(?<=.)(?:-(?:\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|latest|preview)(?:-[^@:]*)?)?(?:@[^@]*|:\d+)?$',
@@ -1319,7 +1319,7 @@ throttled AS (
     SELECT c.id, (h.max_runs - CASE WHEN h.project_id IS NULL THEN (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = h.workspace_id)
       ELSE (SELECT count(*) FROM task_runs lr
         JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
-        WHERE lr.workspace_id = h.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+        WHERE lr.workspace_id = h.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'STALE')
           AND lt.project_id = h.project_id) END) < row_number()
       OVER (PARTITION BY h.workspace_id, h.scope_id ORDER BY c.run_id) AS is_beyond
     FROM chosen c JOIN workspace_throttles h
@@ -1350,7 +1350,7 @@ task_moved AS (
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
     t.dependents_unsettled,
-    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.agent, t.instructions, t.steps, t.deliverables, t.acceptance, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.continues_id, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model, m.budget_ids, m.estimated_tokens AS held_tokens
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.agent, t.instructions, t.steps, t.deliverables, t.acceptance, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.continues_id, t.repository_id, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model, m.budget_ids, m.estimated_tokens AS held_tokens
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
@@ -1395,7 +1395,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
-  m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.continues_id, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
+  m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.continues_id, m.repository_id, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags,
   CASE WHEN (SELECT w.network FROM workspaces w WHERE w.id = $1) <> 'none' THEN (
     SELECT jsonb_build_array(jsonb_build_array(w.network, w.allowed_hosts)) ||
@@ -1436,7 +1436,7 @@ held AS MATERIALIZED (
   SELECT r.task_id, r.id AS run_id, c.actor_kind, c.actor_id, c.output_result, c.summary
   FROM report c
   JOIN task_runs r ON r.workspace_id = $1 AND r.id = c.run_id AND r.agent_id = c.agent_id
-  WHERE CASE WHEN r.state IN ('ASSIGNED', 'WORKING', 'APPROVED', 'STALE') THEN true END AND EXISTS (SELECT FROM workspaces used WHERE used.id = $1
+  WHERE CASE WHEN r.state IN ('ASSIGNED', 'WORKING', 'STALE') THEN true END AND EXISTS (SELECT FROM workspaces used WHERE used.id = $1
     AND used.archived_at IS NULL) AND (r.deadline_at <= now() - interval '60 seconds' AND r.state IN ('ASSIGNED', 'WORKING', 'STALE')) IS NOT TRUE
   ORDER BY r.task_id
 ),
@@ -1451,7 +1451,7 @@ task_moved AS (
     completed_at = now(),
     dependents_unsettled = t.has_dependents
   FROM held m
-  WHERE t.workspace_id = $1 AND t.id = m.task_id AND CASE WHEN t.status IN ('ASSIGNED', 'RUNNING', 'PAUSED') THEN true END AND t.run_id = m.run_id
+  WHERE t.workspace_id = $1 AND t.id = m.task_id AND CASE WHEN t.status IN ('ASSIGNED', 'RUNNING', 'PAUSED') THEN true END AND t.run_id = m.run_id AND t.repository_id IS NULL
   RETURNING t.workspace_id, t.id, t.version, old.status AS previous_status, t.status, t.generation,
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
@@ -1462,7 +1462,7 @@ run_moved AS (
   UPDATE task_runs r SET state = 'COMPLETED', version = r.version + 1,
     last_report_at = now(), ended_at = now(), end_reason = ('completed')::text, ended_by = ('agent')::text, held_tokens = 0
   FROM task_moved m
-  WHERE r.workspace_id = $1 AND r.id = m.run_id AND CASE WHEN r.state IN ('ASSIGNED', 'WORKING', 'APPROVED', 'STALE') THEN true END
+  WHERE r.workspace_id = $1 AND r.id = m.run_id AND CASE WHEN r.state IN ('ASSIGNED', 'WORKING', 'STALE') THEN true END
   RETURNING r.workspace_id, r.id, r.task_id, r.agent_id, r.generation, r.version, r.end_reason,
     old.state AS previous_state, r.state, r.ended_at, old.held_tokens AS released_tokens, r.budget_ids, m.version AS task_version, m.previous_status, m.status, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at
 ),
@@ -1516,7 +1516,7 @@ held AS MATERIALIZED (
   SELECT r.task_id, r.id AS run_id, c.actor_kind, c.actor_id, c.output_result, c.summary
   FROM report c
   JOIN task_runs r ON r.workspace_id = $1 AND r.id = c.run_id AND r.agent_id = c.agent_id
-  WHERE CASE WHEN r.state IN ('ASSIGNED', 'WORKING', 'APPROVED', 'STALE') THEN true END AND EXISTS (SELECT FROM workspaces used WHERE used.id = $1
+  WHERE CASE WHEN r.state IN ('ASSIGNED', 'WORKING', 'STALE') THEN true END AND EXISTS (SELECT FROM workspaces used WHERE used.id = $1
     AND used.archived_at IS NULL) AND (r.deadline_at <= now() - interval '60 seconds' AND r.state IN ('ASSIGNED', 'WORKING', 'STALE')) IS NOT TRUE
   ORDER BY r.task_id
 ),
@@ -1531,7 +1531,7 @@ task_moved AS (
     completed_at = now(),
     dependents_unsettled = t.has_dependents
   FROM held m
-  WHERE t.workspace_id = $1 AND t.id = m.task_id AND CASE WHEN t.status IN ('ASSIGNED', 'RUNNING', 'PAUSED') THEN true END AND t.run_id = m.run_id
+  WHERE t.workspace_id = $1 AND t.id = m.task_id AND CASE WHEN t.status IN ('ASSIGNED', 'RUNNING', 'PAUSED') THEN true END AND t.run_id = m.run_id AND t.repository_id IS NULL
   RETURNING t.workspace_id, t.id, t.version, old.status AS previous_status, t.status, t.generation,
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
@@ -1542,7 +1542,7 @@ run_moved AS (
   UPDATE task_runs r SET state = 'COMPLETED', version = r.version + 1,
     last_report_at = now(), ended_at = now(), end_reason = ('completed')::text, ended_by = ('agent')::text, held_tokens = 0
   FROM task_moved m
-  WHERE r.workspace_id = $1 AND r.id = m.run_id AND CASE WHEN r.state IN ('ASSIGNED', 'WORKING', 'APPROVED', 'STALE') THEN true END
+  WHERE r.workspace_id = $1 AND r.id = m.run_id AND CASE WHEN r.state IN ('ASSIGNED', 'WORKING', 'STALE') THEN true END
   RETURNING r.workspace_id, r.id, r.task_id, r.agent_id, r.generation, r.version, r.end_reason,
     old.state AS previous_state, r.state, r.ended_at, old.held_tokens AS released_tokens, r.budget_ids, m.version AS task_version, m.previous_status, m.status, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at
 ),
@@ -1659,7 +1659,7 @@ CROSS JOIN LATERAL (
       WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL
         AND h.max_runs <= (SELECT count(*) FROM task_runs lr
         JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
-        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'STALE')
           AND lt.project_id = h.project_id)))) THEN 'throttled' WHEN NOT ((NOT EXISTS (SELECT FROM provider_limits l
     WHERE l.workspace_id = $1 AND l.over_at > now()) OR NOT EXISTS (SELECT FROM limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', '(?<=.)(?:-(?:\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|latest|preview)(?:-[^@:]*)?)?(?:@[^@]*|:\d+)?$',
       t.task_type, t.priority, t.project_id, t.estimated_complexity,
@@ -1703,7 +1703,7 @@ CROSS JOIN LATERAL (
       WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL
         AND h.max_runs <= (SELECT count(*) FROM task_runs lr
         JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
-        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'STALE')
           AND lt.project_id = h.project_id)))) THEN 'throttled' WHEN NOT ((NOT EXISTS (SELECT FROM provider_limits l
     WHERE l.workspace_id = $1 AND l.over_at > now()) OR NOT EXISTS (SELECT FROM limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', '(?<=.)(?:-(?:\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|latest|preview)(?:-[^@:]*)?)?(?:@[^@]*|:\d+)?$',
       t.task_type, t.priority, t.project_id, t.estimated_complexity,
@@ -1754,7 +1754,7 @@ SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
-  (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer, s.gateway_boot_id IS DISTINCT FROM $2::uuid AS of_earlier_life
+  (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer, (t.status = 'PAUSED' AND t.paused_for = 'review') AS waits_for_review, s.gateway_boot_id IS DISTINCT FROM $2::uuid AS of_earlier_life
 FROM session_spawns s
 JOIN task_runs r ON r.workspace_id = s.workspace_id AND r.id = s.run_id AND r.ended_at IS NULL
 JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
@@ -1792,7 +1792,7 @@ waiting AS MATERIALIZED (
       WHERE h.workspace_id = c.workspace_id AND h.project_id IS NOT NULL
         AND h.max_runs <= (SELECT count(*) FROM task_runs lr
         JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
-        WHERE lr.workspace_id = c.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+        WHERE lr.workspace_id = c.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'STALE')
           AND lt.project_id = h.project_id)))
       AND (NOT EXISTS (SELECT FROM provider_limits l
     WHERE l.workspace_id = c.workspace_id AND l.over_at > now()) OR NOT EXISTS (SELECT FROM limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', '(?<=.)(?:-(?:\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|latest|preview)(?:-[^@:]*)?)?(?:@[^@]*|:\d+)?$',
@@ -1831,7 +1831,7 @@ able AS MATERIALIZED (
       WHERE h.workspace_id = q.workspace_id AND h.project_id IS NOT NULL
         AND h.max_runs <= (SELECT count(*) FROM task_runs lr
         JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
-        WHERE lr.workspace_id = q.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+        WHERE lr.workspace_id = q.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'STALE')
           AND lt.project_id = h.project_id)))
       AND (NOT EXISTS (SELECT FROM provider_limits l
     WHERE l.workspace_id = q.workspace_id AND l.over_at > now()) OR NOT EXISTS (SELECT FROM limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', '(?<=.)(?:-(?:\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|latest|preview)(?:-[^@:]*)?)?(?:@[^@]*|:\d+)?$',
@@ -1891,7 +1891,7 @@ FROM queue q CROSS JOIN LATERAL (
       WHERE h.workspace_id = q.workspace_id AND h.project_id IS NOT NULL
         AND h.max_runs <= (SELECT count(*) FROM task_runs lr
         JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
-        WHERE lr.workspace_id = q.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+        WHERE lr.workspace_id = q.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'STALE')
           AND lt.project_id = h.project_id)))
       AND (NOT EXISTS (SELECT FROM provider_limits l
     WHERE l.workspace_id = q.workspace_id AND l.over_at > now()) OR NOT EXISTS (SELECT FROM limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', '(?<=.)(?:-(?:\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|latest|preview)(?:-[^@:]*)?)?(?:@[^@]*|:\d+)?$',
@@ -1916,10 +1916,10 @@ SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
-  (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer
+  (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer, (t.status = 'PAUSED' AND t.paused_for = 'review') AS waits_for_review
 FROM task_runs r JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
   AND t.run_id = r.id
-WHERE r.workspace_id = $1 AND r.agent_id = $2 AND r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+WHERE r.workspace_id = $1 AND r.agent_id = $2 AND r.state IN ('ASSIGNED', 'WORKING', 'STALE')
 ORDER BY t.id
 FOR NO KEY UPDATE OF t
 
@@ -2058,7 +2058,7 @@ held AS MATERIALIZED (
   SELECT r.workspace_id, r.id, r.task_id FROM meant m
   JOIN task_runs r ON r.workspace_id = m.workspace_id AND r.id = m.run_id
     AND r.agent_id = m.agent_id
-  WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND (NOT r.lease_by_heartbeat AND EXISTS (SELECT FROM session_spawns ss
+  WHERE r.state IN ('ASSIGNED', 'WORKING', 'STALE') AND (NOT r.lease_by_heartbeat AND EXISTS (SELECT FROM session_spawns ss
     WHERE ss.workspace_id = r.workspace_id AND ss.run_id = r.id))
   ORDER BY r.workspace_id, r.id
   FOR NO KEY UPDATE OF r SKIP LOCKED
@@ -2112,7 +2112,7 @@ SELECT r.id FROM task_runs r WHERE r.workspace_id = $1 AND r.id = $2 AND r.task_
 WITH held AS MATERIALIZED (
   SELECT unnest($3::uuid[]) AS run_id
   UNION SELECT r.id FROM task_runs r
-  WHERE $4::boolean AND r.workspace_id = $1 AND r.agent_id = $2 AND r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+  WHERE $4::boolean AND r.workspace_id = $1 AND r.agent_id = $2 AND r.state IN ('ASSIGNED', 'WORKING', 'STALE')
   UNION SELECT r.id FROM task_runs r
   WHERE $4::boolean AND r.workspace_id = $1 AND r.agent_id = $2 AND r.ended_by <> 'agent'
     AND r.ended_at > now() - interval '60 seconds'
@@ -2163,7 +2163,8 @@ SELECT r.task_id, r.state AS run_state,
     t.status AS task_status, t.version AS task_version,
   t.run_id IS NOT DISTINCT FROM r.id AND EXISTS (SELECT FROM workspaces used WHERE used.id = $1
     AND used.archived_at IS NULL)
-    AND (r.deadline_at <= now() - interval '60 seconds' AND r.state IN ('ASSIGNED', 'WORKING', 'STALE')) IS NOT TRUE AS is_live
+    AND (r.deadline_at <= now() - interval '60 seconds' AND r.state IN ('ASSIGNED', 'WORKING', 'STALE')) IS NOT TRUE AS is_live,
+  t.repository_id IS NOT NULL AS has_change
 FROM task_runs r JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
 WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3
 
@@ -2192,7 +2193,7 @@ WITH held AS MATERIALIZED (
   SELECT t.id AS task_id, r.id AS run_id
   FROM task_runs r JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
   WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND t.run_id = r.id
-    AND CASE WHEN t.status = 'ASSIGNED' THEN true END AND CASE WHEN r.state IN ('ASSIGNED', 'IN_REVIEW', 'APPROVED', 'STALE') THEN true END
+    AND CASE WHEN t.status = 'ASSIGNED' THEN true END AND CASE WHEN r.state IN ('ASSIGNED', 'STALE') THEN true END
       AND EXISTS (SELECT FROM workspaces used WHERE used.id = $1
     AND used.archived_at IS NULL)
   FOR NO KEY UPDATE OF t
@@ -2224,7 +2225,7 @@ run_moved AS (
       SELECT t.timeout_seconds FROM agent_tasks t
       WHERE t.workspace_id = r.workspace_id AND t.id = r.task_id))), stale_at = NULL
   FROM task_moved m
-  WHERE r.workspace_id = $1 AND r.id = m.run_id AND CASE WHEN r.state IN ('ASSIGNED', 'IN_REVIEW', 'APPROVED', 'STALE') THEN true END
+  WHERE r.workspace_id = $1 AND r.id = m.run_id AND CASE WHEN r.state IN ('ASSIGNED', 'STALE') THEN true END
   RETURNING r.workspace_id, r.id, r.task_id, r.agent_id, r.generation, r.version, r.end_reason,
     old.state AS previous_state, r.state, r.ended_at, old.held_tokens AS released_tokens, r.budget_ids, m.version AS task_version, m.previous_status, m.status, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at
 ),

@@ -30,6 +30,7 @@ export {
   promisesNoHeartbeat,
   suspendedKey,
   waitsForAnswer,
+  waitsForReview,
 } from './store/conditions.sql.js';
 export {
   BUDGET_RECOUNT,

@@ -25,7 +25,7 @@ task_moved AS (
     paused_for_id = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'RUNNING' THEN NULL WHEN 'PAUSED' THEN m.paused_for_id ELSE t.paused_for_id END,
     pause_reason = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'RUNNING' THEN NULL WHEN 'PAUSED' THEN m.reason ELSE t.pause_reason END,
     ready_at = CASE m.to_status WHEN 'PENDING' THEN CASE WHEN t.unmet_dependencies > 0 THEN NULL
-      WHEN (t.status = 'PAUSED' AND t.paused_for = 'question') THEN coalesce(t.ready_at, now()) ELSE now() END ELSE t.ready_at END,
+      WHEN (t.status = 'PAUSED' AND t.paused_for = 'question') OR (t.status = 'PAUSED' AND t.paused_for = 'review') THEN coalesce(t.ready_at, now()) ELSE now() END ELSE t.ready_at END,
     assigned_at = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'ASSIGNED' THEN now() ELSE t.assigned_at END,
     started_at = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'RUNNING' THEN CASE t.status WHEN 'ASSIGNED' THEN now() ELSE coalesce(t.started_at, now()) END ELSE t.started_at END,
     paused_at = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'RUNNING' THEN NULL WHEN 'PAUSED' THEN now() ELSE t.paused_at END,
@@ -57,7 +57,7 @@ run_moved AS (
       SELECT t.timeout_seconds FROM agent_tasks t
       WHERE t.workspace_id = r.workspace_id AND t.id = r.task_id))) ELSE r.deadline_at END, stale_at = CASE m.to_state WHEN 'WORKING' THEN NULL WHEN 'STALE' THEN now() ELSE r.stale_at END, ended_at = CASE m.to_state WHEN 'COMPLETED' THEN now() WHEN 'FAILED' THEN now() WHEN 'RELEASED' THEN now() ELSE r.ended_at END, end_reason = CASE m.to_state WHEN 'COMPLETED' THEN m.end_reason WHEN 'FAILED' THEN m.end_reason WHEN 'RELEASED' THEN m.end_reason ELSE r.end_reason END, ended_by = CASE m.to_state WHEN 'COMPLETED' THEN m.ended_by WHEN 'FAILED' THEN m.ended_by WHEN 'RELEASED' THEN m.ended_by ELSE r.ended_by END, held_tokens = CASE m.to_state WHEN 'COMPLETED' THEN 0 WHEN 'FAILED' THEN 0 WHEN 'RELEASED' THEN 0 ELSE r.held_tokens END
   FROM run_move m
-  WHERE r.workspace_id = m.workspace_id AND r.id = m.run_id AND (r.state, m.to_state) IN (('ASSIGNED', 'WORKING'), ('ASSIGNED', 'COMPLETED'), ('ASSIGNED', 'FAILED'), ('ASSIGNED', 'RELEASED'), ('WORKING', 'IN_REVIEW'), ('WORKING', 'COMPLETED'), ('WORKING', 'STALE'), ('WORKING', 'FAILED'), ('WORKING', 'RELEASED'), ('IN_REVIEW', 'APPROVED'), ('IN_REVIEW', 'WORKING'), ('IN_REVIEW', 'STALE'), ('IN_REVIEW', 'FAILED'), ('IN_REVIEW', 'RELEASED'), ('APPROVED', 'COMPLETED'), ('APPROVED', 'WORKING'), ('APPROVED', 'FAILED'), ('APPROVED', 'RELEASED'), ('STALE', 'WORKING'), ('STALE', 'COMPLETED'), ('STALE', 'FAILED'), ('STALE', 'RELEASED'))
+  WHERE r.workspace_id = m.workspace_id AND r.id = m.run_id AND (r.state, m.to_state) IN (('ASSIGNED', 'WORKING'), ('ASSIGNED', 'COMPLETED'), ('ASSIGNED', 'FAILED'), ('ASSIGNED', 'RELEASED'), ('WORKING', 'COMPLETED'), ('WORKING', 'STALE'), ('WORKING', 'FAILED'), ('WORKING', 'RELEASED'), ('STALE', 'WORKING'), ('STALE', 'COMPLETED'), ('STALE', 'FAILED'), ('STALE', 'RELEASED'))
   RETURNING r.workspace_id, r.id, r.task_id, r.agent_id, r.generation, r.version, r.end_reason,
     old.state AS previous_state, r.state, r.ended_at, old.held_tokens AS released_tokens, r.budget_ids
 ),
@@ -134,7 +134,7 @@ task_moved AS (
     paused_for_id = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'RUNNING' THEN NULL WHEN 'PAUSED' THEN m.paused_for_id ELSE t.paused_for_id END,
     pause_reason = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'RUNNING' THEN NULL WHEN 'PAUSED' THEN m.reason ELSE t.pause_reason END,
     ready_at = CASE m.to_status WHEN 'PENDING' THEN CASE WHEN t.unmet_dependencies > 0 THEN NULL
-      WHEN (t.status = 'PAUSED' AND t.paused_for = 'question') THEN coalesce(t.ready_at, now()) ELSE now() END ELSE t.ready_at END,
+      WHEN (t.status = 'PAUSED' AND t.paused_for = 'question') OR (t.status = 'PAUSED' AND t.paused_for = 'review') THEN coalesce(t.ready_at, now()) ELSE now() END ELSE t.ready_at END,
     assigned_at = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'ASSIGNED' THEN now() ELSE t.assigned_at END,
     started_at = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'RUNNING' THEN CASE t.status WHEN 'ASSIGNED' THEN now() ELSE coalesce(t.started_at, now()) END ELSE t.started_at END,
     paused_at = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'RUNNING' THEN NULL WHEN 'PAUSED' THEN now() ELSE t.paused_at END,
@@ -166,7 +166,7 @@ run_moved AS (
       SELECT t.timeout_seconds FROM agent_tasks t
       WHERE t.workspace_id = r.workspace_id AND t.id = r.task_id))) ELSE r.deadline_at END, stale_at = CASE m.to_state WHEN 'WORKING' THEN NULL WHEN 'STALE' THEN now() ELSE r.stale_at END, ended_at = CASE m.to_state WHEN 'COMPLETED' THEN now() WHEN 'FAILED' THEN now() WHEN 'RELEASED' THEN now() ELSE r.ended_at END, end_reason = CASE m.to_state WHEN 'COMPLETED' THEN m.end_reason WHEN 'FAILED' THEN m.end_reason WHEN 'RELEASED' THEN m.end_reason ELSE r.end_reason END, ended_by = CASE m.to_state WHEN 'COMPLETED' THEN m.ended_by WHEN 'FAILED' THEN m.ended_by WHEN 'RELEASED' THEN m.ended_by ELSE r.ended_by END, held_tokens = CASE m.to_state WHEN 'COMPLETED' THEN 0 WHEN 'FAILED' THEN 0 WHEN 'RELEASED' THEN 0 ELSE r.held_tokens END
   FROM run_move m
-  WHERE r.workspace_id = m.workspace_id AND r.id = m.run_id AND (r.state, m.to_state) IN (('ASSIGNED', 'WORKING'), ('ASSIGNED', 'COMPLETED'), ('ASSIGNED', 'FAILED'), ('ASSIGNED', 'RELEASED'), ('WORKING', 'IN_REVIEW'), ('WORKING', 'COMPLETED'), ('WORKING', 'STALE'), ('WORKING', 'FAILED'), ('WORKING', 'RELEASED'), ('IN_REVIEW', 'APPROVED'), ('IN_REVIEW', 'WORKING'), ('IN_REVIEW', 'STALE'), ('IN_REVIEW', 'FAILED'), ('IN_REVIEW', 'RELEASED'), ('APPROVED', 'COMPLETED'), ('APPROVED', 'WORKING'), ('APPROVED', 'FAILED'), ('APPROVED', 'RELEASED'), ('STALE', 'WORKING'), ('STALE', 'COMPLETED'), ('STALE', 'FAILED'), ('STALE', 'RELEASED'))
+  WHERE r.workspace_id = m.workspace_id AND r.id = m.run_id AND (r.state, m.to_state) IN (('ASSIGNED', 'WORKING'), ('ASSIGNED', 'COMPLETED'), ('ASSIGNED', 'FAILED'), ('ASSIGNED', 'RELEASED'), ('WORKING', 'COMPLETED'), ('WORKING', 'STALE'), ('WORKING', 'FAILED'), ('WORKING', 'RELEASED'), ('STALE', 'WORKING'), ('STALE', 'COMPLETED'), ('STALE', 'FAILED'), ('STALE', 'RELEASED'))
   RETURNING r.workspace_id, r.id, r.task_id, r.agent_id, r.generation, r.version, r.end_reason,
     old.state AS previous_state, r.state, r.ended_at, old.held_tokens AS released_tokens, r.budget_ids
 ),
@@ -222,7 +222,7 @@ run_moved AS (
       SELECT t.timeout_seconds FROM agent_tasks t
       WHERE t.workspace_id = r.workspace_id AND t.id = r.task_id))) ELSE r.deadline_at END, stale_at = CASE m.to_state WHEN 'WORKING' THEN NULL WHEN 'STALE' THEN now() ELSE r.stale_at END, ended_at = CASE m.to_state WHEN 'COMPLETED' THEN now() WHEN 'FAILED' THEN now() WHEN 'RELEASED' THEN now() ELSE r.ended_at END, end_reason = CASE m.to_state WHEN 'COMPLETED' THEN m.end_reason WHEN 'FAILED' THEN m.end_reason WHEN 'RELEASED' THEN m.end_reason ELSE r.end_reason END, ended_by = CASE m.to_state WHEN 'COMPLETED' THEN m.ended_by WHEN 'FAILED' THEN m.ended_by WHEN 'RELEASED' THEN m.ended_by ELSE r.ended_by END, held_tokens = CASE m.to_state WHEN 'COMPLETED' THEN 0 WHEN 'FAILED' THEN 0 WHEN 'RELEASED' THEN 0 ELSE r.held_tokens END
   FROM run_move m
-  WHERE r.workspace_id = m.workspace_id AND r.id = m.run_id AND (r.state, m.to_state) IN (('ASSIGNED', 'WORKING'), ('ASSIGNED', 'COMPLETED'), ('ASSIGNED', 'FAILED'), ('ASSIGNED', 'RELEASED'), ('WORKING', 'IN_REVIEW'), ('WORKING', 'COMPLETED'), ('WORKING', 'STALE'), ('WORKING', 'FAILED'), ('WORKING', 'RELEASED'), ('IN_REVIEW', 'APPROVED'), ('IN_REVIEW', 'WORKING'), ('IN_REVIEW', 'STALE'), ('IN_REVIEW', 'FAILED'), ('IN_REVIEW', 'RELEASED'), ('APPROVED', 'COMPLETED'), ('APPROVED', 'WORKING'), ('APPROVED', 'FAILED'), ('APPROVED', 'RELEASED'), ('STALE', 'WORKING'), ('STALE', 'COMPLETED'), ('STALE', 'FAILED'), ('STALE', 'RELEASED'))
+  WHERE r.workspace_id = m.workspace_id AND r.id = m.run_id AND (r.state, m.to_state) IN (('ASSIGNED', 'WORKING'), ('ASSIGNED', 'COMPLETED'), ('ASSIGNED', 'FAILED'), ('ASSIGNED', 'RELEASED'), ('WORKING', 'COMPLETED'), ('WORKING', 'STALE'), ('WORKING', 'FAILED'), ('WORKING', 'RELEASED'), ('STALE', 'WORKING'), ('STALE', 'COMPLETED'), ('STALE', 'FAILED'), ('STALE', 'RELEASED'))
   RETURNING r.workspace_id, r.id, r.task_id, r.agent_id, r.generation, r.version, r.end_reason,
     old.state AS previous_state, r.state, r.ended_at, old.held_tokens AS released_tokens, r.budget_ids
 ),
@@ -276,7 +276,7 @@ SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
-  (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer
+  (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer, (t.status = 'PAUSED' AND t.paused_for = 'review') AS waits_for_review
 FROM task_runs r JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
 WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND t.run_id = r.id
   AND EXISTS (SELECT FROM workspaces used WHERE used.id = $1
@@ -294,7 +294,7 @@ SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
-  (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer
+  (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer, (t.status = 'PAUSED' AND t.paused_for = 'review') AS waits_for_review
 FROM agent_tasks t LEFT JOIN task_runs r ON r.workspace_id = t.workspace_id AND r.id = t.run_id
 WHERE t.workspace_id = $1 AND t.id = ANY($2::uuid[])
 ORDER BY t.id

@@ -4,6 +4,7 @@ import type { Schema } from './openapi.js';
 /** Texts that match patterns which random texts do not match. */
 const BY_PATTERN: [RegExp, () => string][] = [
   [/^\^(?:\\d|\(\?:0)/, () => '1'],
+  [/\[0-9a-f\]\{40\}/, () => 'a'.repeat(40)],
   [/@/, () => `sample-${newId()}@example.test`],
   [/./, () => `sample-${newId().slice(-8)}`],
 ];

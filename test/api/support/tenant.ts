@@ -32,6 +32,7 @@ export type Thing =
   | 'inboundHook'
   | 'repository'
   | 'schedule'
+  | 'change'
   | 'question'
   | 'artifact'
   | 'agent'
@@ -97,6 +98,7 @@ export async function aTenant(app: TestServer): Promise<Tenant> {
   const inboundHook = await anInboundHook(owner, workspaceId, { userId, marker });
   const repository = await aRepository(owner, workspaceId, marker);
   const schedule = await aSchedule(owner, workspaceId, { userId, marker });
+  const change = await aChange(owner, workspaceId, { ...working, repository, marker });
   const question = await aQuestion(owner, workspaceId, { agentId: agent, marker });
   const artifact = await anArtifact(owner, workspaceId, { ...working, marker });
   await setPrompts(owner, workspaceId, marker);
@@ -122,6 +124,7 @@ export async function aTenant(app: TestServer): Promise<Tenant> {
     inboundHook,
     repository,
     schedule,
+    change,
     question,
     artifact,
     agent,
@@ -135,7 +138,7 @@ export async function aTenant(app: TestServer): Promise<Tenant> {
   const claims = { workspaceId, agentId: agent };
   const { token: agentToken } = tokens.issueAgentToken({ ...claims, tokenVersion: 1 });
   const runToken = tokens.issueRunToken({ ...claims, ...working });
-  await anAgentState(app, { runId: working.runId, token: agentToken, marker });
+  await filesOfRun(app, { runId: working.runId, token: agentToken, marker });
   return {
     workspaceId,
     userId,
@@ -156,6 +159,7 @@ export async function aTenant(app: TestServer): Promise<Tenant> {
       inboundHook: [inboundHook],
       repository: [repository],
       schedule: [schedule],
+      change: [change],
       question: [question],
       artifact: [artifact],
       agent: [agent, draining],
@@ -182,16 +186,19 @@ async function setPrompts(owner: pg.Pool, workspaceId: string, marker: string): 
   );
 }
 
-async function anAgentState(
+/** The state of the agent of a run, and the diff of its change. */
+async function filesOfRun(
   { url }: TestServer,
   { runId, token, marker }: { runId: string; token: string; marker: string },
 ): Promise<void> {
-  const { status } = await fetch(`${url}/api/v1/runs/${runId}/agent-state`, {
-    method: 'PUT',
-    headers: { authorization: `Bearer ${token}` },
-    body: JSON.stringify(marker),
-  });
-  if (status !== 204) throw new Error(`The state of an agent was answered with ${status}`);
+  for (const path of ['agent-state', 'artifacts/change.diff']) {
+    const { ok, status } = await fetch(`${url}/api/v1/runs/${runId}/${path}`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'text/x-diff' },
+      body: JSON.stringify(marker),
+    });
+    if (!ok) throw new Error(`${path} was answered with ${status}`);
+  }
 }
 
 export async function aSession(app: TestServer, userId: string): Promise<string> {
@@ -342,6 +349,35 @@ async function aSchedule(
     [workspaceId, id, userId, marker],
   );
   return id;
+}
+
+/** The change of a held task, so that people and runs can name it. */
+async function aChange(
+  owner: pg.Pool,
+  workspaceId: string,
+  {
+    taskId,
+    runId,
+    repository,
+    marker,
+  }: { taskId: string; runId: string; repository: string; marker: string },
+): Promise<string> {
+  await owner.query(`UPDATE agent_tasks SET repository_id = $2 WHERE id = $1`, [
+    taskId,
+    repository,
+  ]);
+  await owner.query(
+    `INSERT INTO changes (workspace_id, task_id, repository_id, state, target, branch, head_commit,
+       run_id)
+     VALUES ($1, $2, $3, 'IN_REVIEW', 'main', $4, repeat('a', 40), $5)`,
+    [workspaceId, taskId, repository, marker, runId],
+  );
+  await owner.query(
+    `INSERT INTO change_reviews (workspace_id, id, task_id, revision, kind, verdict, author, body)
+     VALUES ($1, $2, $3, 1, 'review', 'commented', 'user:1', $4)`,
+    [workspaceId, newId(), taskId, marker],
+  );
+  return taskId;
 }
 
 /** The question belongs to a task that waits for its answer. */

@@ -62,6 +62,7 @@ export class Rounds {
       this.usedUpBudget(),
       this.refusedRun(),
       this.overdueQuestion(),
+      this.overdueReview(),
       this.usedBudget(),
       this.dueSchedule(),
       this.task({ requiredCapabilities: ['heir'], taskType: PAUSED }),
@@ -291,6 +292,29 @@ export class Rounds {
     await this.fleet.db.owner.query(
       `UPDATE schedules SET due_at = due_at - interval '1 hour', start_at = now() WHERE id = $1`,
       [id],
+    );
+  }
+
+  /** Nobody reviews the change in time. */
+  private async overdueReview(): Promise<void> {
+    const repository = { name: newId(), url: 'https://example.com/shop.git' };
+    const { body } = await this.fleet.api.post<{ id: string }>('/repositories', repository);
+    await this.task({ repositoryId: body.id, requiredCapabilities: ['codes'] });
+    const coder = await PullAgent.register(this.fleet, { capabilities: ['codes', 'git'] });
+    const run = await coder.claim({ leaseSeconds: HOUR });
+    const commit = 'a'.repeat(40);
+    const submission = { baseCommit: commit, headCommit: commit, insertions: 1, deletions: 0 };
+    await coder.api.post(`/runs/${run.runId}/submit`, { ...submission, filesChanged: 1 });
+    const step = await coder.api.post<{ step: { changeId: string; generation: number } }>(
+      '/change-steps/claim',
+      {},
+    );
+    const { changeId, generation } = step.body.step;
+    const green = { generation, outcome: 'green', commit };
+    await coder.api.post(`/change-steps/${changeId}/report`, green);
+    await this.fleet.db.owner.query(
+      `UPDATE changes SET review_due_at = now() WHERE workspace_id = $1 AND task_id = $2`,
+      [this.fleet.workspaceId, changeId],
     );
   }
 

@@ -1,6 +1,11 @@
-import { by, differs, holds, notYet, section } from '../promise.js';
+import { by, differs, holds, section } from '../promise.js';
 
 /** The document on the state machine of workers. */
+
+const CHANGES = 'libs/code/changes/changes.int-spec.ts';
+const MERGED = by(CHANGES, 'is submitted, proven, approved, merged and completes its task');
+const RETURNED = by(CHANGES, 'by the words of a person starts the count of revisions again');
+const OVERDUE = by(CHANGES, 'a review that is overdue raises one event and changes no state');
 
 const HUNG = 'libs/work/coordinator/patterns/hung-runs.int-spec.ts';
 
@@ -9,8 +14,9 @@ export const RUN_STATES_PROMISED = section('States', {
     'A worker is `IDLE` before it is assigned a task',
     'An agent is `IDLE`. A run begins as `ASSIGNED`.',
   ),
-  states: holds(
+  states: differs(
     'A run is `ASSIGNED`, `WORKING`, `IN_REVIEW`, `APPROVED`, `COMPLETED`, `STALE` or `FAILED`',
+    'A run ends with its submission, so that nothing holds an agent. Its change is `IN_REVIEW` and `APPROVED`.',
   ),
   edges: holds(
     'It moves along the edges of the document: `assign_task`, `start_work`, `setup_failed`, ' +
@@ -39,17 +45,20 @@ export const RUN_STATES_PROMISED = section('States', {
 export const RUN_COMMANDS = section('Commands', {
   assign: holds('`worker assign <id> <task>`: a task is assigned to a worker (`agentId`)'),
   start: holds('`worker start <id>` with a branch: the run is `WORKING`'),
-  submit: notYet(
+  submit: differs(
     '`worker submit <id>` opens a review',
-    'A run completes its task without a review.',
+    'The host of a run submits it when its agent is done. It is proven before its review.',
+    MERGED,
   ),
-  approve: notYet(
+  approve: differs(
     '`worker approve <id>` records an approval',
-    'No request submits a run for review.',
+    '`drover change approve ID`. An approval names the commit that was reviewed.',
+    MERGED,
   ),
-  merge: notYet(
+  merge: differs(
     '`worker merge <id>` merges the branch',
-    'No request merges. Agents push their branches themselves.',
+    'An approval leads to the merge. `drover change merge ID` asks for it again.',
+    MERGED,
   ),
   reset: holds('`worker reset <id>`: a failed task is retried by hand'),
   cancel: holds('`cancel` ends a task'),
@@ -83,19 +92,21 @@ export const TIMEOUTS = section('Time-outs', {
     'A worker without progress alerts people',
     by(HUNG, 'a hung run is warned in its signals, its log, its events and its row'),
   ),
-  review: notYet('A review that takes more than 1 hour alerts people', 'Runs are not reviewed.'),
+  review: holds('A review that takes more than 1 hour alerts people', OVERDUE),
 });
 
 export const INTEGRATION = section('Branches, messages and reviews', {
   branch: holds('A run keeps the name of its branch, `{worker-id}/{task-id}`'),
-  rebase: notYet('A branch is rebased before it is approved', 'Drover does not read repositories.'),
-  mergeFromApproved: notYet(
-    'Only an approved branch is merged',
-    'Drover does not read repositories.',
+  rebase: differs(
+    'A branch is rebased before it is approved',
+    'A host rebases an approved change, and proves it again, before it merges. A conflict goes back to the agent.',
+    RETURNED,
   ),
-  reviewGate: notYet(
+  mergeFromApproved: holds('Only an approved branch is merged', MERGED),
+  reviewGate: differs(
     '`reviews/{worker-id}.json` has the state of a review',
-    'Runs are not reviewed.',
+    '`GET /api/v1/changes/:id` has it.',
+    MERGED,
   ),
   messages: differs(
     'Workers append messages such as `{"type": "done"}` to `.worker-state/messages/{worker-id}.jsonl`',

@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import { newId } from '#lib/kernel';
+import { CHANGE_STATES } from '#lib/changes/domain';
 import { RUN_STATES } from '#lib/transitions/domain';
 import { Scene } from '../../../libs/work/coordinator/testing/scene.js';
+import { CHANGE_EDGES } from '../../../libs/code/changes/domain/change-state.js';
 import { RUN_EDGES } from '../../../libs/work/transitions/domain/run-state.js';
 import { sharedServer, type TestServer, type TestWorkspace } from '../../support/shared-server.js';
 import { waitFor } from '../../support/wait-for.js';
-import { routes } from './openapi.js';
 import { POLLING, SLOTS } from '../promises/worker-service.js';
 import {
   INTEGRATION,
   RUN_COMMANDS,
   RUN_STATES_PROMISED,
-  TIMEOUTS,
 } from '../promises/worker-state-machine.js';
 import { prove } from './prove.js';
 
@@ -42,26 +42,32 @@ prove(RUN_STATES_PROMISED, {
   },
 
   states: () => {
-    const words = 'ASSIGNED WORKING IN_REVIEW APPROVED COMPLETED STALE FAILED';
+    const words = 'ASSIGNED WORKING COMPLETED STALE FAILED';
     expect(RUN_STATES).toEqual(expect.arrayContaining(words.split(' ')));
+    expect(CHANGE_STATES).toEqual(expect.arrayContaining(['IN_REVIEW', 'APPROVED']));
   },
 
   edges: () => {
     const arrows = [
       ['ASSIGNED', 'WORKING'],
       ['ASSIGNED', 'FAILED'],
-      ['WORKING', 'IN_REVIEW'],
       ['WORKING', 'FAILED'],
       ['WORKING', 'STALE'],
-      ['IN_REVIEW', 'APPROVED'],
-      ['IN_REVIEW', 'WORKING'],
-      ['APPROVED', 'COMPLETED'],
-      ['APPROVED', 'WORKING'],
       ['STALE', 'WORKING'],
       ['STALE', 'FAILED'],
     ] as const;
     const legal: Record<string, readonly string[]> = RUN_EDGES;
     expect(arrows.filter(([from, to]) => !legal[from]?.includes(to))).toEqual([]);
+    const ofChanges = [
+      ['WORKING', 'PROVING'],
+      ['PROVING', 'IN_REVIEW'],
+      ['IN_REVIEW', 'APPROVED'],
+      ['IN_REVIEW', 'WORKING'],
+      ['APPROVED', 'MERGED'],
+      ['APPROVED', 'WORKING'],
+    ] as const;
+    const others: Record<string, readonly string[]> = CHANGE_EDGES;
+    expect(ofChanges.filter(([from, to]) => !others[from]?.includes(to))).toEqual([]);
   },
 
   reset: async () => {
@@ -98,10 +104,6 @@ prove(RUN_STATES_PROMISED, {
   },
 });
 
-/** Routes of the API on reviews and merges. */
-const reviewRoutes = (): string[] =>
-  routes.filter((route) => /\breview|approv|merge|changes\b/.test(route));
-
 prove(RUN_COMMANDS, {
   assign: async () => {
     const [agent, other] = [await workspace.newAgent(), await workspace.newAgent()];
@@ -117,12 +119,6 @@ prove(RUN_COMMANDS, {
     expect((await agent.api.post(`/agent-tasks/${id}/start`, { branch })).status).toBe(200);
     expect(await runsOf(id)).toMatchObject([{ state: 'WORKING', branch }]);
   },
-
-  submit: () => expect(reviewRoutes()).toEqual([]),
-
-  approve: () => expect(reviewRoutes()).toEqual([]),
-
-  merge: () => expect(reviewRoutes()).toEqual([]),
 
   reset: async () => {
     const { id, agent } = await scene.held({ maxRetries: 0 });
@@ -145,10 +141,6 @@ prove(RUN_COMMANDS, {
   },
 });
 
-prove(TIMEOUTS, {
-  review: () => expect(reviewRoutes()).toEqual([]),
-});
-
 prove(INTEGRATION, {
   branch: async () => {
     const { id, agent } = await scene.held({}, { start: false });
@@ -157,16 +149,7 @@ prove(INTEGRATION, {
     await agent.api.post(`/agent-tasks/${id}/complete`);
     expect(await runsOf(id)).toMatchObject([{ state: 'COMPLETED', branch }]);
   },
-
-  rebase: () => expect(repositoryRoutes()).toEqual([]),
-
-  mergeFromApproved: () => expect(repositoryRoutes()).toEqual([]),
-
-  reviewGate: () => expect(reviewRoutes()).toEqual([]),
 });
-
-const repositoryRoutes = (): string[] =>
-  routes.filter((route) => /repositor|branch|commit/.test(route));
 
 /** The worker service does not use these paths of the API. */
 async function answerOf(method: string, path: string, body?: object): Promise<unknown[]> {

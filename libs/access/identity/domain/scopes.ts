@@ -3,6 +3,7 @@ export const SCOPES = [
   'tasks:read',
   'tasks:write',
   'questions:answer',
+  'changes:review',
   'agents:read',
   'agents:write',
   'projects:read',

@@ -10,6 +10,7 @@ import { type Part, partOf } from '../domain/artifact-file.js';
 import { StoreOfInstallation } from '../files/store-of-installation.js';
 import {
   artifactById,
+  artifactOfRun,
   type ArtifactRow,
   listArtifacts,
   lockArtifactUsage,
@@ -85,6 +86,22 @@ export class Artifacts {
     if (!row || runId === null) throw new DroverError('artifact_not_found');
     await requireReadable(tenant, caller, row.task_id).catch(hideTask);
     return this.view(workspaceId, { ...row, run_id: runId });
+  }
+
+  /**
+   * Opens a file of a run by its name, for other parts of the server.
+   *
+   * @throws DroverError `artifact_not_found`
+   */
+  async open(
+    workspaceId: string,
+    { runId, name }: { runId: string; name: string },
+  ): Promise<ArtifactDownload & { content: Readable }> {
+    const tenant = this.database.tenant(workspaceId);
+    const artifact = await firstRow(tenant, artifactOfRun, [workspaceId, runId, name]);
+    const content = artifact && (await this.installation.store?.read(artifact.id));
+    if (!artifact || !content) throw new DroverError('artifact_not_found');
+    return { artifact, part: undefined, content };
   }
 
   /** @throws DroverError `artifact_not_found` */

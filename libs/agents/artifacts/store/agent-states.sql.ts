@@ -13,7 +13,7 @@ const MEDIA_TYPE = 'application/gzip';
  */
 const canKeepState = (r: string) => `(${isLiveRun(r)} OR EXISTS (
     SELECT FROM agent_tasks t WHERE t.workspace_id = ${r}.workspace_id AND t.id = ${r}.task_id
-      AND t.generation = ${r}.generation AND t.paused_for = 'question'))`;
+      AND t.generation = ${r}.generation AND t.paused_for IN ('question', 'review')))`;
 
 /** The room for the state of a run. */
 export interface RoomOfState {

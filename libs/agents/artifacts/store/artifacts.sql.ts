@@ -118,6 +118,14 @@ WHERE a.workspace_id = $1 AND a.task_id = $2 AND a.kind = 'file'
 ORDER BY a.id DESC LIMIT $5`,
 );
 
+/** Index: artifacts_name_key. $1 workspace, $2 run, $3 name. */
+export const artifactOfRun = query<ArtifactRow>(
+  'artifact_of_run',
+  `
+SELECT ${SHOWN} FROM artifacts a
+WHERE a.workspace_id = $1 AND a.run_id = $2 AND a.name = $3 AND a.kind = 'file'`,
+);
+
 /** Index: primary key. $1 workspace, $2 run. */
 export const runOfArtifacts = query<{ id: string }>(
   'run_of_artifacts',

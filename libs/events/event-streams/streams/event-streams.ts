@@ -114,6 +114,7 @@ const SCOPE_OF: Record<Message['subject'], Scope> = {
   agent: 'agents:read',
   coordinator: 'coordinator:admin',
   question: 'tasks:read',
+  change: 'tasks:read',
 };
 
 function unreadBy(caller: Caller): Message['subject'][] {

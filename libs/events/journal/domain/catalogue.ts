@@ -27,6 +27,39 @@ const asked = {
 const onDeadline = (about: string) =>
   oneOf(['default', 'fail'], about, { example: 'default', of: 'onDeadline' });
 
+const CHANGE_STATES = [
+  'WORKING',
+  'PROVING',
+  'IN_REVIEW',
+  'APPROVED',
+  'MERGED',
+  'FAILED',
+  'CLOSED',
+] as const;
+const COMMIT = '5be4a3c0d8f1b2a39f7e6d5c4b3a29180706f5e4';
+
+const change = {
+  taskId: { ...taskId, about: 'the task, whose id is that of the change' },
+  repositoryId: id('the repository', OTHER, 'repositoryId'),
+  revision: int('counts the submissions of the change', 1, 'revision'),
+  branch: orNull(text('its branch', 'codex/0198c5a0-1111-7000-8000-000000000001', 'branch')),
+  headCommit: orNull(text('the submitted commit', COMMIT, 'headCommit')),
+};
+const changeMove = (previous: string, next: string, why?: string) => ({
+  ...change,
+  previousState: oneOf(CHANGE_STATES, 'the state before', {
+    example: previous as (typeof CHANGE_STATES)[number],
+    of: 'previousState',
+  }),
+  newState: oneOf(CHANGE_STATES, 'the state that it has', {
+    example: next as (typeof CHANGE_STATES)[number],
+    of: 'newState',
+  }),
+  runId: orNull(runId),
+  reason: orNull(text('why, in one word: `red`, `conflict` …', why ?? 'red', (row) => row.reason)),
+  message: orNull(text('a sentence for people', 'Its acceptance failed', (row) => row.message)),
+});
+
 const budgetTask = {
   ...orNull(taskId),
   about: 'the task, where the budget is one’s',
@@ -168,6 +201,40 @@ export const CATALOGUE = {
     ...asked,
     onDeadline: onDeadline('what has happened: its task goes on with the default, or has failed'),
     answer: orNull(text('the default, where the task goes on with it', 'no', 'answer')),
+  }),
+  'change.submitted': event(
+    'A run has submitted its change, which is proven now',
+    changeMove('WORKING', 'PROVING'),
+  ),
+  'change.returned': event(
+    'A change went back to its agent: its acceptance failed, changes were requested, it conflicts',
+    changeMove('PROVING', 'WORKING'),
+  ),
+  'change.review_requested': event(
+    'A change is proven and waits for its review',
+    changeMove('PROVING', 'IN_REVIEW'),
+  ),
+  'change.approved': event(
+    'A change is approved and waits to be merged',
+    changeMove('IN_REVIEW', 'APPROVED'),
+  ),
+  'change.merged': event('A change is merged', changeMove('APPROVED', 'MERGED')),
+  'change.failed': event('A change has failed; its branch stays', changeMove('PROVING', 'FAILED')),
+  'change.closed': event('A change was closed without a merge', changeMove('IN_REVIEW', 'CLOSED')),
+  'change.commented': event('Somebody has commented on a change', {
+    ...change,
+    reviewId: id('the comment', OTHER, 'reviewId'),
+    state: oneOf(CHANGE_STATES, 'the state of the change', { example: 'IN_REVIEW', of: 'state' }),
+    message: orNull(text('its beginning', 'Please add a test', (row) => row.message)),
+  }),
+  'change.review_overdue': event('Nobody has reviewed a change in time', {
+    ...change,
+    waitingSince: time('when its review was requested', LATER, 'waitingSince'),
+  }),
+  'change.obstructed': event('A change does not go on until somebody mends something', {
+    ...change,
+    state: oneOf(CHANGE_STATES, 'the state of the change', { example: 'APPROVED', of: 'state' }),
+    obstacle: text('what is in its way', 'The repository refused the credentials', 'obstacle'),
   }),
   'budget.ending': event('A budget ends soon, and no budget follows', {
     ...budgetEnd,

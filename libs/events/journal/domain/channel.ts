@@ -11,6 +11,7 @@ const CHANNELS: Record<Message['subject'], string> = {
   run: 'tasks',
   agent: 'agents',
   question: 'tasks',
+  change: 'tasks',
   budget: 'budgets',
   coordinator: 'coordinator',
 };

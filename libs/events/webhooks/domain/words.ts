@@ -54,6 +54,16 @@ const HEADLINES: Record<string, string | undefined> = {
   'question.asked': 'a run asks a question',
   'question.answered': 'a question was answered',
   'question.expired': 'nobody has answered a question in time',
+  'change.submitted': 'a change was submitted',
+  'change.returned': 'a change went back to its agent',
+  'change.review_requested': 'a change waits for review',
+  'change.approved': 'a change was approved',
+  'change.merged': 'a change was merged',
+  'change.failed': 'a change failed',
+  'change.closed': 'a change was closed',
+  'change.commented': 'a change has a new comment',
+  'change.review_overdue': 'nobody has reviewed a change in time',
+  'change.obstructed': 'a change does not go on',
   'budget.ending': 'a budget ends soon',
   'budget.ended': 'the period of a budget ended',
   'budget.alert': 'a budget is used up to a step',
@@ -83,6 +93,23 @@ const SENTENCES: Record<EventName | 'webhook.test', Sentence> = {
     `The question “${told(event, 'prompt')}” was answered: ${told(event, 'answer')}. ${taskOf(event)} goes on.`,
   'question.expired': (event) =>
     `Nobody has answered “${told(event, 'prompt')}” in time. ${taskOf(event)} ${told(event, 'onDeadline') === 'fail' ? 'has failed for it' : `goes on with ${told(event, 'answer')}`}.`,
+  'change.submitted': (event) => `The change of ${lower(taskOf(event))} was submitted.`,
+  'change.returned': (event) =>
+    `The change of ${lower(taskOf(event))} went back to its agent${because(event)}.`,
+  'change.review_requested': (event) =>
+    `The change of ${lower(taskOf(event))} waits for review. Approve it, or request changes.`,
+  'change.approved': (event) => `The change of ${lower(taskOf(event))} was approved.`,
+  'change.merged': (event) => `The change of ${lower(taskOf(event))} was merged.`,
+  'change.failed': (event) =>
+    `The change of ${lower(taskOf(event))} failed${because(event)}. Its branch stays; retry the task, or close the change.`,
+  'change.closed': (event) =>
+    `The change of ${lower(taskOf(event))} was closed without a merge${because(event)}.`,
+  'change.commented': (event) =>
+    `Somebody commented on the change of ${lower(taskOf(event))}: ${told(event, 'message')}`,
+  'change.review_overdue': (event) =>
+    `The change of ${lower(taskOf(event))} has waited for review since ${told(event, 'waitingSince')}. Approve it, or request changes.`,
+  'change.obstructed': (event) =>
+    `The change of ${lower(taskOf(event))} does not go on: ${told(event, 'obstacle')} Mend it, then merge the change again.`,
   'budget.ending': (event) =>
     `${budgetOf(event)} ends at ${told(event, 'periodEnd')}, and no budget follows. Create one, or let it recur, before usage has no limit.`,
   'budget.ended': (event) =>

@@ -16,6 +16,7 @@ export const TAGS = {
   'Model providers': 'Keys and addresses with which coding agents reach models.',
   'Host credentials': 'Headers that hosts of sessions add to requests to other hosts.',
   Repositories: 'Git repositories on which agents work.',
+  Changes: 'What tasks change in repositories: proofs, reviews and merges.',
   Pauses: 'Pauses of a task type, a workspace or the installation.',
   Budgets: 'Token budgets of workspaces, projects, milestones and tasks, and their projections.',
   Events: 'The events of a workspace as they happen.',

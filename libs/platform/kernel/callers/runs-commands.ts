@@ -4,6 +4,9 @@
  */
 export const RUNS_COMMANDS = 'command';
 
+/** The capability of agents whose hosts work on repositories. Tasks with a repository require it. */
+export const USES_GIT = 'git';
+
 const KIND = 'kind:';
 
 /** The capability of agents that can execute coding agents of a kind. */

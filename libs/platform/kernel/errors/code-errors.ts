@@ -7,6 +7,7 @@ export const CODE_ERRORS = {
     'The repository does not exist',
     'Check the id in the list of repositories.',
   ),
+  repository_archived: e(409, 'The repository is archived', 'Name another repository.'),
   repository_exists: e(
     409,
     'A repository has this name',

@@ -1,5 +1,6 @@
 import { ARTIFACT_ERRORS } from './artifact-errors.js';
 import { CODE_ERRORS } from './code-errors.js';
+import { CHANGE_ERRORS } from './change-errors.js';
 import { CREDENTIAL_ERRORS } from './credential-errors.js';
 import { e } from './error-entry.js';
 import { TIME_ERRORS } from './time-errors.js';
@@ -375,6 +376,7 @@ export const ERRORS = {
   ...CODE_ERRORS,
   ...TIME_ERRORS,
   ...CREDENTIAL_ERRORS,
+  ...CHANGE_ERRORS,
 
   // Errors of the server
   conflict_retry: e(

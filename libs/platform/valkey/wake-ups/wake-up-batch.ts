@@ -5,6 +5,8 @@ const IDS_PER_MESSAGE = 1_000;
 export class WakeUpBatch {
   readonly claims = new Map<string, number>();
   readonly agents = new Set<string>();
+  /** Workspaces with steps of changes that are due. */
+  readonly steps = new Set<string>();
   coordinator = false;
   resync = false;
 
@@ -13,13 +15,15 @@ export class WakeUpBatch {
   }
 
   isEmpty(): boolean {
-    return this.claims.size === 0 && this.agents.size === 0 && !this.coordinator && !this.resync;
+    const { claims, agents, steps } = this;
+    return claims.size + agents.size + steps.size === 0 && !this.coordinator && !this.resync;
   }
 }
 
 interface Wire {
   claims?: [string, number][];
   agents?: string[];
+  steps?: string[];
   coordinator?: true;
   resync?: true;
 }
@@ -31,13 +35,16 @@ interface Wire {
 export function encodeWakeUps(sender: string, batch: WakeUpBatch): string[] {
   const claims = [...batch.claims];
   const agents = [...batch.agents];
+  const steps = [...batch.steps];
   const messages: Wire[] = [];
-  const parts = Math.ceil(Math.max(claims.length, agents.length) / IDS_PER_MESSAGE);
+  const longest = Math.max(claims.length, agents.length, steps.length);
+  const parts = Math.ceil(longest / IDS_PER_MESSAGE);
   for (let part = 0; part < Math.max(parts, 1); part++) {
     const [from, to] = [part * IDS_PER_MESSAGE, (part + 1) * IDS_PER_MESSAGE];
     const wire: Wire = {};
     if (claims.length > from) wire.claims = claims.slice(from, to);
     if (agents.length > from) wire.agents = agents.slice(from, to);
+    if (steps.length > from) wire.steps = steps.slice(from, to);
     if (part === 0 && batch.coordinator) wire.coordinator = true;
     if (part === 0 && batch.resync) wire.resync = true;
     if (Object.keys(wire).length > 0) messages.push(wire);
@@ -59,6 +66,7 @@ export function decodeWakeUps(self: string, message: string): WakeUpBatch | unde
     if (typeof id === 'string' && typeof count === 'number') batch.addClaims(id, count);
   }
   for (const id of listOf(wire['agents'])) if (typeof id === 'string') batch.agents.add(id);
+  for (const id of listOf(wire['steps'])) if (typeof id === 'string') batch.steps.add(id);
   batch.coordinator = wire['coordinator'] === true;
   batch.resync = wire['resync'] === true;
   return batch.isEmpty() ? undefined : batch;

@@ -22,6 +22,7 @@ export class WakeUps {
   private readonly claimListeners: Listeners<[string, number]>;
   private readonly coordinatorListeners: Listeners<[]>;
   private readonly signalListeners: Listeners<[string]>;
+  private readonly stepListeners: Listeners<[string]>;
   private readonly resyncListeners: Listeners<[]>;
   private readonly cleanUp: (() => void)[];
   private batch = new WakeUpBatch();
@@ -42,6 +43,7 @@ export class WakeUps {
     this.claimListeners = new Listeners(onError);
     this.coordinatorListeners = new Listeners(onError);
     this.signalListeners = new Listeners(onError);
+    this.stepListeners = new Listeners(onError);
     this.resyncListeners = new Listeners(onError);
     this.cleanUp = [
       subscriber.subscribe(CHANNEL, (message) => this.receive(message)),
@@ -90,6 +92,17 @@ export class WakeUps {
 
   onSignals(listener: (agentId: string) => void): () => void {
     return this.signalListeners.add(listener);
+  }
+
+  /** Steps of changes of the workspace became due. */
+  steps(workspaceId: string): void {
+    this.stepListeners.call(workspaceId);
+    this.batch.steps.add(workspaceId);
+    this.notify();
+  }
+
+  onSteps(listener: (workspaceId: string) => void): () => void {
+    return this.stepListeners.add(listener);
   }
 
   /**
@@ -142,6 +155,7 @@ export class WakeUps {
     if (!batch) return;
     for (const [workspaceId, count] of batch.claims) this.claimListeners.call(workspaceId, count);
     for (const agentId of batch.agents) this.signalListeners.call(agentId);
+    for (const workspaceId of batch.steps) this.stepListeners.call(workspaceId);
     if (batch.coordinator) this.coordinatorListeners.call();
     if (batch.resync) this.resyncListeners.call();
   }

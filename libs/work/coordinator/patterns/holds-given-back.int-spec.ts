@@ -58,6 +58,7 @@ const STEPS: Record<StepName, Damage | null> = {
   promote_retries: null,
   expire_questions: null,
   start_schedules: null,
+  remind_reviews: null,
   fail_cycles: null,
   settle_dependents: null,
   time_out_runs: damage('task_runs', `deadline_at = now() - interval '61 seconds'`),

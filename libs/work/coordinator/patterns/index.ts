@@ -15,6 +15,7 @@ import { ReapStaleAgents } from './reap-stale-agents.js';
 import { ReconcileStates } from './reconcile-states.js';
 import { RecoverLostRuns } from './recover-lost-runs.js';
 import { RecoverOrphans } from './recover-orphans.js';
+import { RemindReviews } from './remind-reviews.js';
 import { SettleDependents } from './settle-dependents.js';
 import { StartSchedules } from './start-schedules.js';
 import { TellBudgetAlerts } from './tell-budget-alerts.js';
@@ -41,6 +42,7 @@ export const RECONCILERS = [
   PromoteRetries,
   ExpireQuestions,
   StartSchedules,
+  RemindReviews,
   FailCycles,
   SettleDependents,
   TimeOutRuns,

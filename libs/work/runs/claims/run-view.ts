@@ -43,6 +43,8 @@ export interface ClaimedTask {
     answers: TaskAnswer[];
     /** The finished task whose conversation the task continues. */
     continuesId: string | null;
+    /** The repository that the task changes. */
+    repositoryId: string | null;
     timeoutSeconds: number | null;
     retryCount: number;
     maxRetries: number;
@@ -82,6 +84,7 @@ export function toClaimedTask(row: ClaimedRow, token: string): ClaimedTask {
       secrets: row.secrets,
       answers: row.answers ?? [],
       continuesId: row.continues_id,
+      repositoryId: row.repository_id,
       timeoutSeconds: row.timeout_seconds,
       retryCount: row.retry_count,
       maxRetries: row.max_retries,

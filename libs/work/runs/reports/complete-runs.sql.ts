@@ -40,7 +40,7 @@ LEFT JOIN task_moved m ON c.complete`;
 
 /**
  * Completes runs and their tasks: both become COMPLETED. A run is left out if it is not the live
- * one of its task, belongs to another agent, or is overdue. The tasks are locked in the order of
+ * one of its task, belongs to another agent, is overdue, or ends with the submission of a change. The tasks are locked in the order of
  * their ids. A run needs no lock: it changes only under its task's lock.
  *
  * For all reports of a workspace that arrive together, each run at most once. Indexes: primary
@@ -76,7 +76,7 @@ ${taskTransition(
     output_result: 'm.output_result',
     summary: 'm.summary',
   },
-  { where: 't.run_id = m.run_id' },
+  { where: 't.run_id = m.run_id AND t.repository_id IS NULL' },
 )},
 ${runTransition('COMPLETED', 'task_moved', {
   workspace_id: '$1',

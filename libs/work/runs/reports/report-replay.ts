@@ -31,7 +31,7 @@ export interface Replay {
 /**
  * The answer to a report that changed nothing: a success if it repeats an accepted report.
  *
- * @throws DroverError `stale_run`, `illegal_transition`, `run_not_found`
+ * @throws DroverError `stale_run`, `illegal_transition`, `change_required`, `run_not_found`
  */
 export async function answerReplay(
   database: Database,
@@ -42,6 +42,8 @@ export async function answerReplay(
   if (is(situation)) {
     return outcome(by, situation.task_id, situation.task_status, situation.task_version);
   }
+  if (to === 'COMPLETED' && situation.is_live && situation.has_change)
+    throw new DroverError('change_required');
   throw situation.is_live ? illegalTransition(situation.task_status, to) : staleRun(situation);
 }
 

@@ -18,6 +18,8 @@ export interface RunSituation {
   task_status: TaskStatus;
   task_version: number;
   is_live: boolean;
+  /** The run ends with the submission of a change. */
+  has_change: boolean;
 }
 
 export const runSituation = command<RunSituation>(
@@ -34,7 +36,8 @@ SELECT r.task_id, r.state AS run_state,
   coalesce(r.end_reason = 'timeout' AND r.ended_at >= r.deadline_at, false) AS ended_past_deadline,
     t.status AS task_status, t.version AS task_version,
   t.run_id IS NOT DISTINCT FROM r.id AND ${isInUse('$1')}
-    AND ${isOverdue('r')} IS NOT TRUE AS is_live
+    AND ${isOverdue('r')} IS NOT TRUE AS is_live,
+  t.repository_id IS NOT NULL AS has_change
 FROM task_runs r JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
 WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3`,
 );

@@ -101,6 +101,7 @@ export interface ClaimedRow extends RoutedRow {
   secrets: unknown;
   answers: TaskAnswer[] | null;
   continues_id: string | null;
+  repository_id: string | null;
   timeout_seconds: number | null;
   retry_count: number;
   max_retries: number;
@@ -131,6 +132,7 @@ const RECEIVED = [
   'secrets',
   'answers',
   'continues_id',
+  'repository_id',
   'timeout_seconds',
   'retry_count',
   'max_retries',

@@ -30,6 +30,11 @@ export function illegalCommand(
   });
 }
 
-function standOf({ status, waits_for_answer: waits }: LockedTask): string {
-  return waits ? 'waits for an answer to its question' : `is ${status}`;
+function standOf({
+  status,
+  waits_for_answer: asks,
+  waits_for_review: submitted,
+}: LockedTask): string {
+  if (asks) return 'waits for an answer to its question';
+  return submitted ? 'waits for the review of its change' : `is ${status}`;
 }

@@ -17,6 +17,7 @@ export interface ContinuedRow {
   tags: string[];
   project_id: string | null;
   milestone_id: string | null;
+  repository_id: string | null;
   max_retries: number;
   retry_backoff_seconds: number;
   timeout_seconds: number | null;
@@ -29,7 +30,7 @@ export const continuedTask = query<ContinuedRow>(
   'continued_task',
   `
 SELECT (${isOver('t')} OR t.status = 'ARCHIVED') AS is_over, t.title, t.description, t.task_type, t.priority,
-  t.agent, t.input_context, t.metadata, t.secrets, t.required_capabilities, t.project_id, t.milestone_id,
+  t.agent, t.input_context, t.metadata, t.secrets, t.required_capabilities, t.project_id, t.milestone_id, t.repository_id,
   t.max_retries, t.retry_backoff_seconds, t.timeout_seconds, t.checkpoint_data,
   ARRAY(SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = t.id) AS tags,
   (SELECT jsonb_agg(to_jsonb(s)) FROM task_secrets s

@@ -82,6 +82,7 @@ function toRequest(task: ContinuedRow): TaskRequest {
     tags: task.tags,
     ...(task.project_id !== null && { projectId: task.project_id }),
     ...(task.milestone_id !== null && { milestoneId: task.milestone_id }),
+    ...(task.repository_id !== null && { repositoryId: task.repository_id }),
     maxRetries: task.max_retries,
     retryBackoffSeconds: task.retry_backoff_seconds,
     timeoutSeconds: task.timeout_seconds,

@@ -13,6 +13,7 @@ import { requireNamed, unknownIds } from '../queries/require-named.js';
 import { viewOfNewTask } from './new-task-view.js';
 import { plansOf, refuseArchived } from './refuse-archived.js';
 import { modelOf, refuseModels } from './refuse-models.js';
+import { refuseRepositories } from './refuse-repositories.js';
 import { Subtasks } from './subtasks.js';
 import { type CreationRequest, TaskDrafts } from './task-drafts.js';
 import { TaskInserts, type TaskToCreate } from './task-inserts.js';
@@ -23,6 +24,7 @@ const BATCH_FIELD = (index: number) => `tasks[${index}].`;
 const MISSING_REFERENCES = {
   agent_tasks_project_fkey: 'project_not_found',
   agent_tasks_milestone_fkey: 'milestone_not_found',
+  agent_tasks_repository_fkey: 'repository_not_found',
 } as const;
 
 /** A write in the transaction that creates the tasks: both happen, or neither. */
@@ -57,8 +59,8 @@ export class TaskCreation {
   /**
    * @throws DroverError `queue_full`, `exceeds_queue`, `subtask_limit`, `stale_run`,
    *   `task_not_found` (a dependency), `project_not_found`, `project_archived`,
-   *   `milestone_not_found`, `milestone_archived`, `model_not_allowed`, `agent_not_found`,
-   *   `agent_terminated`
+   *   `milestone_not_found`, `milestone_archived`, `repository_not_found`, `repository_archived`,
+   *   `model_not_allowed`, `agent_not_found`, `agent_terminated`
    */
   async createOne(
     caller: Caller,
@@ -151,6 +153,7 @@ export class TaskCreation {
     const drafts = await this.drafts.estimated(workspaceId, this.drafts.of(request, given));
     await refuseArchived(tenant, workspaceId, named(request));
     await refuseModels(tenant, workspaceId, models(request));
+    await refuseRepositories(tenant, workspaceId, repositories(request));
     await prepareAssignment(tenant, workspaceId, assigned(request));
     return { request, given, drafts };
   }
@@ -339,6 +342,12 @@ function models({ tasks, fieldOf }: CreationRequest) {
     if (model === undefined) return [];
     return [{ model, projectId: task.projectId, field: `${fieldOf(index)}agent.model` }];
   });
+}
+
+function repositories({ tasks, fieldOf }: CreationRequest) {
+  return tasks.flatMap(({ repositoryId, projectId }, index) =>
+    repositoryId ? [{ id: repositoryId, projectId, field: `${fieldOf(index)}repositoryId` }] : [],
+  );
 }
 
 function assigned({ tasks, fieldOf }: CreationRequest) {

@@ -60,7 +60,7 @@ function decideCancel(task: LockedTask, request: CommandRequest): CommandDecisio
 function decidePause(task: LockedTask, request: CommandRequest): CommandDecision {
   if (task.status === 'PAUSED') {
     if (request.actor.kind === 'coordinator') return { kind: 'already' };
-    if (task.waits_for_answer) return illegal(task, 'PAUSED');
+    if (waitsForPeople(task)) return illegal(task, 'PAUSED');
     return { kind: 'takes_over_pause', request };
   }
   if (!mayTransition(task.status, 'PAUSED')) return illegal(task, 'PAUSED');
@@ -83,8 +83,7 @@ function decideResume(task: LockedTask, request: CommandRequest): CommandDecisio
       task.status === 'PENDING' || task.status === 'ASSIGNED' || task.status === 'RUNNING';
     return underWay ? { kind: 'already' } : illegal(task, 'PENDING');
   }
-  // Only its answer resumes it, because its next run would ask again.
-  if (task.waits_for_answer) return illegal(task, 'PENDING');
+  if (waitsForPeople(task)) return illegal(task, 'PENDING');
   // A started run still has its session and continues. An unstarted one is released.
   if (task.run_id !== null && task.run_started) {
     return { kind: 'transition', transition: { ...base(task, request), to: 'RUNNING' } };
@@ -95,6 +94,11 @@ function decideResume(task: LockedTask, request: CommandRequest): CommandDecisio
     run: releasedRun(task, 'resumed_elsewhere'),
   };
   return { kind: 'transition', transition };
+}
+
+/** Only its answer or its review resumes it: its next run would ask or submit again. */
+function waitsForPeople(task: LockedTask): boolean {
+  return task.waits_for_answer || task.waits_for_review;
 }
 
 function decideRetry(task: LockedTask, request: CommandRequest): CommandDecision {

@@ -4,7 +4,7 @@ import {
   normalizeCapabilities,
   ownCapability,
 } from '#lib/agent-manager/domain';
-import { kindCapability, RUNS_COMMANDS } from '#lib/kernel';
+import { kindCapability, RUNS_COMMANDS, USES_GIT } from '#lib/kernel';
 
 /** The parts of a requested task that decide which agents can take it. */
 export interface Requirements {
@@ -13,6 +13,8 @@ export interface Requirements {
   agentId?: string | null;
   /** The coding agent that executes it. */
   agent?: object | null;
+  /** The repository that it changes. */
+  repositoryId?: string | null;
   inputContext?: object;
   metadata?: object;
 }
@@ -24,12 +26,13 @@ const MAX_REQUIRED = 20;
  * other fields.
  */
 export function requirementsOf(task: Requirements): string[] {
-  const { requiredCapabilities = [], agentId } = task;
+  const { requiredCapabilities = [], agentId, repositoryId } = task;
   return normalizeCapabilities([
     ...requiredCapabilities,
     ...(notedOf(task) ?? []),
     ...(hasProgram(task) ? [RUNS_COMMANDS] : []),
     ...kindOf(task).map(kindCapability),
+    ...(repositoryId ? [USES_GIT] : []),
     ...(agentId ? [ownCapability(agentId.toLowerCase())] : []),
   ]);
 }

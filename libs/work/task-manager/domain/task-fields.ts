@@ -41,6 +41,7 @@ export const EDITABLE = {
 /** Given at creation and never changed by a client. */
 export const GIVEN_ONCE = {
   taskType: 'text',
+  repositoryId: 'uuid',
   agent: 'jsonb',
   instructions: 'text',
   steps: 'text[]',

@@ -102,9 +102,13 @@ export function requireUpdatable(
 }
 
 function requirementsOfNext(task: TaskView, { requiredCapabilities, agentId }: FoundUpdate) {
-  const { requiredCapabilities: current, agent, inputContext } = task;
+  const { requiredCapabilities: current, agent, inputContext, repositoryId } = task;
   if (requiredCapabilities === undefined && agentId === undefined) return current;
-  const fixed = { agent: agent as object | null, inputContext: inputContext as object };
+  const fixed = {
+    agent: agent as object | null,
+    inputContext: inputContext as object,
+    repositoryId,
+  };
   return requirementsAfter(current, { requiredCapabilities, agentId, ...fixed });
 }
 

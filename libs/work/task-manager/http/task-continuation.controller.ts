@@ -23,6 +23,7 @@ export class TaskContinuationController {
   @ApiCreatedResponse({ type: TaskDto })
   @ApiErrors('task_not_found', 'not_continuable', 'secrets_unreadable', 'queue_full')
   @ApiErrors('project_archived', 'milestone_archived', 'model_not_allowed')
+  @ApiErrors('repository_archived')
   continue(
     @CurrentCaller() caller: Caller,
     @UuidParam() id: string,

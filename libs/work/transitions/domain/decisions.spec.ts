@@ -29,6 +29,7 @@ function task(values: Partial<LockedTask> = {}): LockedTask {
     past_deadline: false,
     agent_id: 'a',
     waits_for_answer: false,
+    waits_for_review: false,
     ...values,
   };
 }

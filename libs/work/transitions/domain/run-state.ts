@@ -1,12 +1,11 @@
 /**
  * The states of a run and the legal transitions. Every live state can end in FAILED or RELEASED,
- * because a task can be cancelled and an agent can die at any moment.
+ * because a task can be cancelled and an agent can die at any moment. A run ends when it submits a
+ * change: the change has the states of its review.
  */
 export const RUN_EDGES = {
   ASSIGNED: ['WORKING', 'COMPLETED', 'FAILED', 'RELEASED'],
-  WORKING: ['IN_REVIEW', 'COMPLETED', 'STALE', 'FAILED', 'RELEASED'],
-  IN_REVIEW: ['APPROVED', 'WORKING', 'STALE', 'FAILED', 'RELEASED'],
-  APPROVED: ['COMPLETED', 'WORKING', 'FAILED', 'RELEASED'],
+  WORKING: ['COMPLETED', 'STALE', 'FAILED', 'RELEASED'],
   STALE: ['WORKING', 'COMPLETED', 'FAILED', 'RELEASED'],
   COMPLETED: [],
   FAILED: [],

@@ -29,9 +29,10 @@ export const TASK_PHASES = {
 } as const satisfies Record<TaskStatus, string>;
 
 /**
- * The cause of a pause: a request of a person or key, a question of its run, or the coordinator.
+ * The cause of a pause: a request of a person or key, a question of its run, the proof, review and
+ * merge of its change, or the coordinator.
  */
-export const PAUSED_FOR = ['request', 'question', 'budget', 'provider'] as const;
+export const PAUSED_FOR = ['request', 'question', 'review', 'budget', 'provider'] as const;
 
 export type PausedFor = (typeof PAUSED_FOR)[number];
 

@@ -41,6 +41,10 @@ export const endedBadly = (
 export const waitsForAnswer = (t: string) =>
   `(${t}.status = 'PAUSED' AND ${t}.paused_for = 'question')`;
 
+/** Its change is proven, reviewed or merged. */
+export const waitsForReview = (t: string) =>
+  `(${t}.status = 'PAUSED' AND ${t}.paused_for = 'review')`;
+
 /** The coordinator paused it and will resume it. Index: agent_tasks_paused_for_idx. */
 export const isPausedForResource = (t: string) =>
   `(${t}.status = 'PAUSED' AND ${t}.paused_for IN ('budget', 'provider'))`;
@@ -72,13 +76,13 @@ export const keyWith = (t: string, key: string) =>
 export const capabilityKeyOf = (t: string) =>
   `CASE WHEN ${isSuspended(t)} THEN substr(${t}.capability_key, 2) ELSE ${t}.capability_key END`;
 
-/** Exactly as in the partial indexes on task_runs. */
+/** The partial indexes on task_runs have former states as well, and serve it. */
 export const isLiveRun = (r: string) => `${r}.state IN (${listed(LIVE_RUN_STATES)})`;
 
 /** It works, so it can hang. Exactly as in task_runs_hung_idx. */
 export const isAtWork = (r: string) => `${r}.state IN ('WORKING', 'STALE')`;
 
-/** Its deadline applies, except in review. Exactly as in task_runs_deadline_idx. */
+/** Its deadline applies. Exactly as in task_runs_deadline_idx. */
 export const hasDeadline = (r: string) => `${r}.state IN ('ASSIGNED', 'WORKING', 'STALE')`;
 
 /** Time for the report of the agent, which should have ended the run itself. */

@@ -1,13 +1,13 @@
 import { query, type Transaction } from '#lib/database';
 import type { LockedTask } from '../domain/locked-task.js';
-import { hasDeadline, waitsForAnswer } from './conditions.sql.js';
+import { hasDeadline, waitsForAnswer, waitsForReview } from './conditions.sql.js';
 
 /** The columns of LockedTask from `agent_tasks t LEFT JOIN task_runs r`. */
 export const LOCKED_TASK_COLUMNS = `t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND ${hasDeadline('r')} AS past_deadline, t.agent_id,
-  ${waitsForAnswer('t')} AS waits_for_answer`;
+  ${waitsForAnswer('t')} AS waits_for_answer, ${waitsForReview('t')} AS waits_for_review`;
 
 /** Index: primary key. $1 workspace, $2 task ids. */
 const lockTaskIds = query<{ id: string }>(

@@ -1,5 +1,5 @@
 import { TASK_EDGES, TASK_STATUSES, type TaskStatus } from '../domain/task-state.js';
-import { waitsForAnswer } from './conditions.sql.js';
+import { waitsForAnswer, waitsForReview } from './conditions.sql.js';
 import { asFilter } from './plan-hints.sql.js';
 
 /**
@@ -80,9 +80,9 @@ const EFFECTS: Record<TaskStatus, Effects> = {
     paused_for: 'NULL',
     paused_for_id: 'NULL',
     pause_reason: 'NULL',
-    // A task that waited for an answer keeps its position.
+    // A task that waited for an answer or a review keeps its position.
     ready_at: `CASE WHEN t.unmet_dependencies > 0 THEN NULL
-      WHEN ${waitsForAnswer('t')} THEN coalesce(t.ready_at, now()) ELSE now() END`,
+      WHEN ${waitsForAnswer('t')} OR ${waitsForReview('t')} THEN coalesce(t.ready_at, now()) ELSE now() END`,
     assigned_at: 'NULL',
     started_at: 'NULL',
     paused_at: 'NULL',

@@ -127,6 +127,10 @@ class ClaimedWorkDto {
   answers!: TaskAnswer[];
   @ShownIdOrNull({ description: 'The finished task whose conversation the task continues' })
   continuesId!: string | null;
+  @ShownIdOrNull({
+    description: 'The repository that the task changes. Its run submits instead of completing.',
+  })
+  repositoryId!: string | null;
   @ShownJson({
     description: 'Secret variables for the environment of the process that executes the run',
     additionalProperties: { type: 'string' },

@@ -135,6 +135,12 @@ export class CreateTaskDto implements TaskRequest {
   @Nested(() => TaskAgentDto, { optional: true, description: 'The coding agent for the task' })
   agent?: TaskAgentDto & Record<string, unknown>;
 
+  @Id({
+    optional: true,
+    description: 'The repository that the task changes, on a branch of its own',
+  })
+  repositoryId?: string;
+
   @Text({ min: 0, max: 100_000, optional: true, description: 'What the coding agent is to do' })
   instructions?: string;
 

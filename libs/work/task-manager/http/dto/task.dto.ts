@@ -134,6 +134,8 @@ export class TaskDto implements TaskView {
   scheduleId!: string | null;
   @ShownTimeOrNull({ description: 'The due time of the schedule for which it created this task' })
   scheduledFor!: string | null;
+  @ShownIdOrNull({ description: 'The repository that the task changes' })
+  repositoryId!: string | null;
   @ShownTime() createdAt!: string;
   @ShownTime() updatedAt!: string;
   @ShownTimeOrNull({ description: 'The time since which the task is ready to run' }) readyAt!:

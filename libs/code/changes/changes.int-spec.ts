@@ -1,0 +1,380 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import {
+  sharedServer,
+  type TestAgent,
+  type TestServer,
+} from '../../../test/support/shared-server.js';
+import { type Held, Scene } from '../../work/coordinator/testing/scene.js';
+
+let server: TestServer;
+let scene: Scene;
+
+beforeAll(async () => {
+  server = await sharedServer('sound');
+});
+beforeEach(async () => {
+  scene = await Scene.of(server);
+});
+afterAll(() => server.stop());
+
+type Body = Record<string, unknown>;
+interface Work {
+  step: { changeId: string; kind: string; generation: number };
+  change: Body;
+  repository: Body;
+  message: string;
+}
+
+const commit = (digit: number | string) => String(digit).repeat(40).slice(0, 40);
+const BASE = commit('b');
+const SECRET = 'a-secret-of-the-acceptance';
+
+async function repository(settings: Body = {}): Promise<string> {
+  const { status, body } = await scene.workspace.api.post<Body>('/repositories', {
+    name: 'shop',
+    url: 'https://example.com/shop.git',
+    acceptance: 'npm test',
+    secrets: { TOKEN: SECRET },
+    ...settings,
+  });
+  expect(status).toBe(201);
+  return String(body['id']);
+}
+
+/** A run of a task with a repository, on a host of its own. */
+async function working(settings: Body = {}): Promise<Held> {
+  const repositoryId = await repository(settings);
+  const capabilities = ['git', `only-${Math.random().toString(36).slice(2)}`];
+  const id = await scene.task({ repositoryId, requiredCapabilities: [capabilities[1]] });
+  const agent = await scene.workspace.newAgent({ capabilities });
+  return start(await scene.claim(agent, id));
+}
+
+async function start(held: Held): Promise<Held> {
+  expect((await held.agent.api.post(`/runs/${held.runId}/start`, {})).status).toBe(200);
+  return held;
+}
+
+const repositoryOf = ({ agent, runId }: Held) =>
+  agent.api.post<{ repository: Body; change: Body & { feedback: Body[] } }>(
+    `/runs/${runId}/repository`,
+    {},
+  );
+
+async function submit(held: Held, headCommit: string, more: Body = {}) {
+  await repositoryOf(held);
+  const size = { filesChanged: 2, insertions: 10, deletions: 3 };
+  return held.agent.api.post<Body>(`/runs/${held.runId}/submit`, {
+    baseCommit: BASE,
+    headCommit,
+    ...size,
+    summary: 'It works.',
+    ...more,
+  });
+}
+
+async function submitted(held: Held, headCommit: string): Promise<void> {
+  const { status, body } = await submit(held, headCommit);
+  expect([status, body['state']]).toEqual([200, 'PROVING']);
+}
+
+async function step(agent: TestAgent): Promise<Work | undefined> {
+  const { status, body } = await agent.api.post<Work>('/change-steps/claim', {});
+  return status === 204 ? undefined : body;
+}
+
+const report = (agent: TestAgent, { step }: Work, body: Body) =>
+  agent.api.post<Body>(`/change-steps/${step.changeId}/report`, {
+    generation: step.generation,
+    ...body,
+  });
+
+/** Takes the step that is due, and reports its outcome. */
+async function done(agent: TestAgent, kind: string, body: Body): Promise<Work> {
+  const work = await step(agent);
+  expect(work?.step.kind).toBe(kind);
+  expect((await report(agent, work!, body)).status).toBe(200);
+  return work!;
+}
+
+const green = (head: string) => ({ outcome: 'green', commit: head, exitCode: 0, durationMs: 900 });
+const change = async (id: string) => (await scene.workspace.api.get<Body>(`/changes/${id}`)).body;
+const review = (id: string, verb: string, body: Body = {}) =>
+  scene.workspace.api.post<Body>(`/changes/${id}/${verb}`, body);
+const approve = (id: string, headCommit: string) => review(id, 'approve', { headCommit });
+
+/** A change that waits for its review. */
+async function inReview(settings: Body = {}): Promise<Held> {
+  const held = await working(settings);
+  await submitted(held, commit(1));
+  await done(held.agent, 'prove', green(commit(1)));
+  expect(await change(held.id)).toMatchObject({ state: 'IN_REVIEW' });
+  return held;
+}
+
+describe('a change', () => {
+  it('is submitted, proven, approved, merged and completes its task', async () => {
+    const held = await working();
+    const branch = expect.stringMatching(new RegExp(`^[a-z0-9-]+/${held.id}$`));
+    const received = await repositoryOf(held);
+    expect(received.body).toMatchObject({
+      repository: { acceptance: 'npm test', secrets: { TOKEN: SECRET } },
+      change: { id: held.id, branch, target: 'main', state: 'WORKING', headCommit: null },
+    });
+    expect(await held.agent.api.post(`/runs/${held.runId}/complete`, {})).toMatchObject({
+      status: 409,
+      body: { code: 'change_required' },
+    });
+    await submitted(held, commit(1));
+    // The answer was lost.
+    expect(await submit(held, commit(1))).toMatchObject({ status: 200, body: { revision: 1 } });
+    expect(await submit(held, commit(2))).toMatchObject({
+      status: 409,
+      body: { code: 'stale_run' },
+    });
+    expect(await scene.read(held.id)).toMatchObject({
+      status: 'PAUSED',
+      pausedFor: 'review',
+      runId: null,
+      summary: 'It works.',
+    });
+    expect((await scene.workspace.api.get<Body>(`/agents/${held.agent.id}`)).body).toMatchObject({
+      status: 'IDLE',
+    });
+    expect((await scene.workspace.api.post(`/agent-tasks/${held.id}/resume`, {})).status).toBe(409);
+    await scene.holdsEverything();
+
+    await done(held.agent, 'prove', green(commit(1)));
+    expect(await step(held.agent)).toBeUndefined();
+    expect(await approve(held.id, commit(2))).toMatchObject({
+      status: 409,
+      body: { code: 'change_moved', headCommit: commit(1) },
+    });
+    const approved = await approve(held.id, commit(1));
+    expect(approved).toMatchObject({
+      status: 200,
+      body: { state: 'APPROVED', approvedBy: `user:${scene.workspace.userId}` },
+    });
+    const landing = await step(held.agent);
+    expect(landing).toMatchObject({
+      step: { kind: 'land', changeId: held.id },
+      message: `A task\n\nIt works.\n\nDrover-Task: ${held.id}\nDrover-Run: ${held.runId}\n`,
+    });
+    const { generation } = landing!.step;
+    const planned = { generation, landingCommit: commit('c') };
+    const path = `/change-steps/${held.id}`;
+    expect((await held.agent.api.post(`${path}/plan`, planned)).status).toBe(200);
+    expect((await held.agent.api.post(`${path}/renew`, { generation })).status).toBe(200);
+    const merged = await report(held.agent, landing!, { outcome: 'merged', commit: commit('c') });
+    expect(merged).toMatchObject({ status: 200, body: { state: 'MERGED' } });
+    expect(await scene.read(held.id)).toMatchObject({ status: 'COMPLETED' });
+    await done(held.agent, 'remove', { outcome: 'removed' });
+    expect(await change(held.id)).toMatchObject({
+      state: 'MERGED',
+      mergedCommit: commit('c'),
+      step: null,
+      reviews: [
+        { kind: 'proof', verdict: 'green' },
+        { kind: 'review', verdict: 'approved' },
+      ],
+      cost: { runs: 1 },
+    });
+    const names = ['submitted', 'review_requested', 'approved', 'merged'];
+    for (const name of names) expect(await scene.events(`change.${name}`)).toHaveLength(1);
+    await scene.holdsEverything();
+  });
+
+  it('whose run changed nothing is closed, and its task completes', async () => {
+    const held = await working();
+    const answer = await submit(held, BASE, { filesChanged: 0 });
+    expect(answer).toMatchObject({ status: 200, body: { state: 'CLOSED' } });
+    expect(await submit(held, BASE, { filesChanged: 0 })).toMatchObject({ status: 200 });
+    expect(await scene.read(held.id)).toMatchObject({ status: 'COMPLETED' });
+    await done(held.agent, 'remove', { outcome: 'removed' });
+    await scene.holdsEverything();
+  });
+});
+
+describe('a review', () => {
+  it('a review that is overdue raises one event and changes no state', async () => {
+    const held = await inReview();
+    await scene.sql(`UPDATE changes SET review_due_at = now() WHERE task_id = $1`, held.id);
+    expect(await scene.recover()).toMatchObject({ reviewsOverdue: 1 });
+    expect(await scene.recover()).toMatchObject({ reviewsOverdue: 0 });
+    const waitingSince = (await change(held.id))['submittedAt'];
+    expect(await scene.events('change.review_overdue')).toMatchObject([
+      { taskId: held.id, revision: 1, waitingSince: expect.any(String) },
+    ]);
+    expect(waitingSince).toEqual(expect.any(String));
+    expect(await change(held.id)).toMatchObject({ state: 'IN_REVIEW' });
+    const said = await review(held.id, 'comment', { body: 'Is the cache needed?' });
+    expect(said.body).toMatchObject({ reviews: [{}, { verdict: 'commented' }] });
+    expect(await scene.events('change.commented')).toMatchObject([{ taskId: held.id }]);
+  });
+});
+
+describe('a change that goes back', () => {
+  it('tells its next run the red proof, and fails after the last revision', async () => {
+    const held = await working({ maxRevisions: 1 });
+    await submitted(held, commit(1));
+    const output = `1 test failed: ${SECRET}`;
+    const red = { outcome: 'red', commit: commit(1), exitCode: 1, output, durationMs: 1_000 };
+    await done(held.agent, 'prove', red);
+    expect(await scene.read(held.id)).toMatchObject({ status: 'PENDING', retryCount: 0 });
+    const next = await start(await scene.claim(held.agent, held.id));
+    const { body } = await repositoryOf(next);
+    expect(body.change).toMatchObject({ headCommit: commit(1), revision: 1, state: 'WORKING' });
+    expect(body.change.feedback).toMatchObject([
+      { kind: 'proof', verdict: 'red', exitCode: 1, body: '1 test failed: [redacted]' },
+    ]);
+    await submitted(next, commit(2));
+    await done(held.agent, 'prove', { ...red, commit: commit(2) });
+    expect(await change(held.id)).toMatchObject({ state: 'FAILED', revision: 2 });
+    expect(await scene.read(held.id)).toMatchObject({
+      status: 'FAILED',
+      failureReason: 'revisions_exhausted',
+    });
+    expect(await step(held.agent)).toBeUndefined();
+    expect((await scene.workspace.api.post(`/agent-tasks/${held.id}/retry`, {})).status).toBe(200);
+    expect(await change(held.id)).toMatchObject({ state: 'WORKING', headCommit: commit(2) });
+    await scene.holdsEverything();
+  });
+
+  it('by the words of a person starts the count of revisions again', async () => {
+    const held = await inReview({ maxRevisions: 0 });
+    const comments = [{ path: 'src/date.ts', line: 12, text: 'Use the parser.' }];
+    const asked = await review(held.id, 'request-changes', { body: 'Nearly.', comments });
+    expect(asked).toMatchObject({ status: 200, body: { state: 'WORKING' } });
+    expect(await approve(held.id, commit(1))).toMatchObject({
+      status: 409,
+      body: { code: 'illegal_transition', current: 'WORKING' },
+    });
+    const next = await start(await scene.claim(held.agent, held.id));
+    expect((await repositoryOf(next)).body.change.feedback).toMatchObject([
+      { verdict: 'changes_requested', body: 'Nearly.', comments },
+    ]);
+    await submitted(next, commit(2));
+    await done(held.agent, 'prove', green(commit(2)));
+    await approve(held.id, commit(2));
+    const conflict = { outcome: 'conflict', files: ['src/date.ts'], text: '<<<<<<< main' };
+    await done(held.agent, 'land', conflict);
+    // Without a person, and the repository allows no revision.
+    expect(await change(held.id)).toMatchObject({ state: 'FAILED' });
+    expect(await review(held.id, 'close')).toMatchObject({ body: { state: 'CLOSED' } });
+    await done(held.agent, 'remove', { outcome: 'removed' });
+    expect(await change(held.id)).toMatchObject({ branch: null, headCommit: null });
+    await scene.holdsEverything();
+  });
+});
+
+describe('the steps of a change', () => {
+  it('a host whose lease ended loses the step to another, and its reports change nothing', async () => {
+    const held = await working();
+    await submitted(held, commit(1));
+    const first = await step(held.agent);
+    expect(await step(held.agent)).toBeUndefined();
+    await scene.sql(`UPDATE changes SET step_until = now() WHERE task_id = $1`, held.id);
+    const other = await scene.workspace.newAgent({ capabilities: ['git'] });
+    const second = await step(other);
+    expect(second!.step.generation).toBeGreaterThan(first!.step.generation);
+    for (const answer of [
+      await report(held.agent, first!, green(commit(1))),
+      await held.agent.api.post(`/change-steps/${held.id}/renew`, {
+        generation: first!.step.generation,
+      }),
+      await report(held.agent, second!, green(commit(1))),
+    ]) {
+      expect(answer).toMatchObject({ status: 409, body: { code: 'stale_step' } });
+    }
+    expect(await change(held.id)).toMatchObject({ state: 'PROVING', reviews: [] });
+    expect((await report(other, second!, green(commit(1)))).status).toBe(200);
+    // Its answer was lost.
+    expect(await report(other, second!, green(commit(1)))).toMatchObject({ status: 409 });
+    expect(await change(held.id)).toMatchObject({ state: 'IN_REVIEW', reviews: [{}] });
+  });
+
+  it('one change of a branch lands at a time, in the order of approval', async () => {
+    const held = await working({ review: 'none' });
+    const { repositoryId } = (await scene.read(held.id)) as { repositoryId: string };
+    const ids = [held.id];
+    await submitted(held, commit(1));
+    for (const number of [2, 3]) {
+      const id = await scene.task({ repositoryId });
+      const next = await start(await scene.claim(held.agent, id));
+      await submitted(next, commit(number));
+      ids.push(id);
+    }
+    const proofs = [await step(held.agent), await step(held.agent), await step(held.agent)];
+    for (const [index, proof] of proofs.entries()) {
+      expect((await report(held.agent, proof!, green(commit(index + 1)))).status).toBe(200);
+    }
+    const hosts = await Promise.all(
+      Array.from({ length: 6 }, () => scene.workspace.newAgent({ capabilities: ['git'] })),
+    );
+    const taken = (await Promise.all(hosts.map(step))).filter((work) => work !== undefined);
+    expect(taken.map((work) => [work.step.kind, work.step.changeId])).toEqual([['land', ids[0]]]);
+    const [blocker] = hosts;
+    // A host died after its plan: the next one finds the commit that it was about to push.
+    await scene.sql(
+      `UPDATE changes SET step_until = now(), landing_commits = $2 WHERE task_id = $1`,
+      ids[0],
+      [commit('c')],
+    );
+    const again = await step(blocker!);
+    expect(again).toMatchObject({
+      step: { changeId: ids[0] },
+      change: { landingCommits: [commit('c')] },
+    });
+    await report(blocker!, again!, { outcome: 'blocked', reason: 'The checkout is dirty.' });
+    expect(await change(ids[0]!)).toMatchObject({
+      state: 'APPROVED',
+      obstacle: 'The checkout is dirty.',
+    });
+    expect(await scene.events('change.obstructed')).toHaveLength(1);
+    await done(held.agent, 'land', { outcome: 'merged', commit: commit('d') });
+    expect(await change(ids[1]!)).toMatchObject({ state: 'MERGED' });
+    expect((await review(ids[0]!, 'merge')).status).toBe(200);
+    await done(held.agent, 'land', { outcome: 'merged', commit: commit('c') });
+    expect(await change(ids[0]!)).toMatchObject({ state: 'MERGED', obstacle: null });
+    await scene.holdsEverything();
+  });
+
+  it('a step that hosts gave up waits for a person', async () => {
+    const held = await working();
+    await submitted(held, commit(1));
+    const due = `UPDATE changes SET step_due_at = now() WHERE task_id = $1 AND step_due_at < 'infinity'`;
+    for (let attempt = 0; attempt < 5; attempt++) {
+      await scene.sql(due, held.id);
+      await done(held.agent, 'prove', { outcome: 'failed', reason: 'No disk.' });
+    }
+    await scene.sql(due, held.id);
+    expect(await step(held.agent)).toBeUndefined();
+    expect(await change(held.id)).toMatchObject({ state: 'PROVING', obstacle: 'No disk.' });
+    expect(await report(held.agent, await retaken(held), { outcome: 'merged' })).toMatchObject({
+      status: 400,
+      body: { errors: [{ field: 'outcome' }] },
+    });
+  });
+
+  async function retaken(held: Held): Promise<Work> {
+    expect((await review(held.id, 'merge')).status).toBe(200);
+    return (await step(held.agent))!;
+  }
+});
+
+describe('a task that ends otherwise', () => {
+  it('takes its change along, whatever its state, and a retry works on it again', async () => {
+    const held = await inReview();
+    const cancelled = await scene.workspace.api.post(`/agent-tasks/${held.id}/cancel`, {});
+    expect(cancelled.status).toBe(200);
+    expect(await change(held.id)).toMatchObject({ state: 'CLOSED', step: { kind: 'remove' } });
+    expect(await scene.events('change.closed')).toHaveLength(1);
+    expect((await scene.workspace.api.post(`/agent-tasks/${held.id}/retry`, {})).status).toBe(200);
+    expect(await change(held.id)).toMatchObject({ state: 'WORKING', step: null });
+    const next = await start(await scene.claim(held.agent, held.id));
+    const failed = { error: { message: 'It gave up', retryable: false } };
+    expect((await next.agent.api.post(`/runs/${next.runId}/fail`, failed)).status).toBe(200);
+    expect(await change(held.id)).toMatchObject({ state: 'FAILED', step: null });
+    await scene.holdsEverything();
+  });
+});

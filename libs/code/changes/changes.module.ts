@@ -1,0 +1,22 @@
+import { Module } from '@nestjs/common';
+import { ArtifactsModule } from '#lib/artifacts';
+import { IdentityModule } from '#lib/identity';
+import { RepositoriesModule } from '#lib/repositories';
+import { RunsModule } from '#lib/runs';
+import { TaskManagerModule } from '#lib/task-manager';
+import { ChangeSteps } from './hosts/change-steps.js';
+import { Submissions } from './hosts/submissions.js';
+import { ChangeStepsController } from './http/change-steps.controller.js';
+import { ChangesController } from './http/changes.controller.js';
+import { RunChangesController } from './http/run-changes.controller.js';
+import { ChangeMoves } from './moves/change-moves.js';
+import { Changes } from './reading/changes.js';
+import { Reviews } from './reviewing/reviews.js';
+
+/** What tasks change in repositories: submissions, proofs, reviews and merges. */
+@Module({
+  imports: [ArtifactsModule, IdentityModule, RepositoriesModule, RunsModule, TaskManagerModule],
+  controllers: [ChangesController, ChangeStepsController, RunChangesController],
+  providers: [Changes, ChangeMoves, ChangeSteps, Reviews, Submissions],
+})
+export class ChangesModule {}

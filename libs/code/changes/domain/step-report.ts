@@ -1,0 +1,62 @@
+import type { FieldError } from '#lib/kernel';
+import type { Step } from './change-state.js';
+
+export const OUTCOMES = [
+  'green',
+  'red',
+  'refused',
+  'merged',
+  'conflict',
+  'blocked',
+  'failed',
+  'released',
+  'removed',
+] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
+/** The outcomes of each step. */
+const OUTCOMES_OF: Record<Step, readonly Outcome[]> = {
+  prove: ['green', 'red', 'refused', 'failed', 'released'],
+  land: ['merged', 'red', 'conflict', 'blocked', 'failed', 'released'],
+  remove: ['removed', 'failed', 'released'],
+};
+
+/** What a host reports of a step. The outcome decides which fields are needed. */
+export interface StepReport {
+  generation: number;
+  outcome: Outcome;
+  /** green, red: the proven commit; merged: the commit on the target. */
+  commit?: string;
+  exitCode?: number;
+  /** red: the end of the output of the acceptance commands. */
+  output?: string;
+  durationMs?: number;
+  /** conflict: the paths of the files. */
+  files?: string[];
+  /** conflict: the conflict as git shows it. */
+  text?: string;
+  /** refused, blocked, failed: why, in words for people. */
+  reason?: string;
+}
+
+const NEEDED: Partial<Record<Outcome, readonly (keyof StepReport)[]>> = {
+  green: ['commit'],
+  red: ['commit', 'exitCode'],
+  refused: ['reason'],
+  merged: ['commit'],
+  conflict: ['files'],
+  blocked: ['reason'],
+  failed: ['reason'],
+};
+
+/** The errors of a report, for the step that it is about. */
+export function errorsOfReport(step: Step, report: StepReport): FieldError[] {
+  const allowed = OUTCOMES_OF[step];
+  if (!allowed.includes(report.outcome)) {
+    const message = `must be one of ${allowed.join(', ')}: the step is ${step}`;
+    return [{ field: 'outcome', message }];
+  }
+  return (NEEDED[report.outcome] ?? [])
+    .filter((field) => report[field] === undefined)
+    .map((field) => ({ field, message: `must be given with the outcome ${report.outcome}` }));
+}

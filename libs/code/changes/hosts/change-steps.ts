@@ -1,0 +1,314 @@
+import { type BeforeApplicationShutdown, Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { Database, firstRow, type Transaction, violatedConstraint } from '#lib/database';
+import { Revocations } from '#lib/identity';
+import { type AgentCaller, DroverError, withAnySignal } from '#lib/kernel';
+import { Repositories } from '#lib/repositories';
+import type { RepositoryAccess } from '#lib/repositories/domain';
+import { ClaimWaiters, type ClaimWaiter } from '#lib/runs';
+import { SecretValues, TaskSecrets } from '#lib/secrets';
+import { lockTasks } from '#lib/transitions';
+import { WakeUps } from '#lib/valkey';
+import { MAX_STEP_ATTEMPTS, stepDelaySeconds } from '../domain/change-decisions.js';
+import { errorsOfReport, type StepReport } from '../domain/step-report.js';
+import { ChangeMoves } from '../moves/change-moves.js';
+import { type ChangeRow, changeById, lockChange, type LockedChange } from '../store/changes.sql.js';
+import { commitMessage, type HostChange, type StepWork, toHostChange } from './host-change.js';
+import {
+  type ClaimedStep,
+  claimStep,
+  endRemoval,
+  noteObstacle,
+  planLanding,
+  postponeStep,
+  renewStep,
+  wordsOfChange,
+} from './steps.sql.js';
+
+interface StepClaim {
+  agent: AgentCaller;
+  /** 0 answers at once. */
+  waitMs: number;
+}
+
+/** Names a step that a host has. */
+export interface HeldStep {
+  agent: AgentCaller;
+  changeId: string;
+  generation: number;
+}
+
+/** A due time can come, or a wake-up get lost: a waiting claim looks again, in ms. */
+const LOOK_AGAIN_MS = { min: 1_000, spread: 1_000 };
+/** Two hosts that take changes of one branch at once: the second looks again. */
+const MAX_COLLISIONS = 5;
+
+/** The work of hosts for changes: given with a lease, and taken back with its report. */
+@Injectable()
+export class ChangeSteps implements OnModuleDestroy, BeforeApplicationShutdown {
+  private readonly waiters = new ClaimWaiters();
+  private readonly closing = new AbortController();
+  private readonly unsubscribe: (() => void)[];
+
+  constructor(
+    private readonly database: Database,
+    private readonly moves: ChangeMoves,
+    private readonly repositories: Repositories,
+    private readonly secrets: TaskSecrets,
+    private readonly revocations: Revocations,
+    wakeUps: WakeUps,
+  ) {
+    this.unsubscribe = [
+      wakeUps.onSteps((workspaceId) => this.waiters.wake(workspaceId, 1)),
+      wakeUps.onResync(() => this.waiters.wakeAll()),
+    ];
+  }
+
+  beforeApplicationShutdown(): void {
+    this.closing.abort();
+  }
+
+  onModuleDestroy(): void {
+    for (const stop of this.unsubscribe) stop();
+  }
+
+  /**
+   * Gives a host the next step, or waits for one. Undefined if there is none in time.
+   *
+   * @param gone aborts when the client has closed its connection
+   * @throws DroverError `token_revoked`
+   */
+  async claim({ agent, waitMs }: StepClaim, gone: AbortSignal): Promise<StepWork | undefined> {
+    const waiter = this.waiters.join(agent.workspaceId);
+    try {
+      return await this.revocations.heeding(agent, (revoked) =>
+        withAnySignal([gone, this.closing.signal, revoked], (stop) =>
+          this.claimOrWait({ agent, waitMs }, waiter, stop),
+        ),
+      );
+    } finally {
+      waiter.leave();
+    }
+  }
+
+  /** @throws DroverError `stale_step` */
+  async renew(held: HeldStep): Promise<{ until: Date }> {
+    return this.extend(held, renewStep, []);
+  }
+
+  /**
+   * Records the commit that the host is about to push to the target.
+   *
+   * @throws DroverError `stale_step`
+   */
+  async plan(held: HeldStep, landingCommit: string): Promise<{ until: Date }> {
+    return this.extend(held, planLanding, [landingCommit]);
+  }
+
+  /**
+   * Ends a step. A report of a host that lost the step changes nothing.
+   *
+   * @throws DroverError `change_not_found`, `stale_step`, `validation_failed`
+   */
+  async report(held: HeldStep, request: StepReport): Promise<HostChange> {
+    const { agent, changeId } = held;
+    const { workspaceId } = agent;
+    const known = await this.read(workspaceId, changeId);
+    const report = await this.redacted(workspaceId, known, request);
+    await this.database.tenant(workspaceId).transaction(async (tx) => {
+      await lockTasks(tx, workspaceId, [changeId]);
+      const change = await firstRow(tx, lockChange, [workspaceId, changeId]);
+      if (!change || !isHeld(change, held)) throw staleStep(change ?? known);
+      const errors = errorsOfReport(change.step, report);
+      if (errors.length > 0) throw new DroverError('validation_failed', { errors });
+      await this.apply(tx, held, { change, report });
+    });
+    this.moves.wake(workspaceId);
+    return toHostChange(await this.read(workspaceId, changeId));
+  }
+
+  private async apply(
+    tx: Transaction,
+    held: HeldStep,
+    { change, report }: { change: LockedChange; report: StepReport },
+  ): Promise<void> {
+    const { workspaceId, agentId } = held.agent;
+    const by = { workspaceId, actor: { kind: 'agent' as const, id: agentId } };
+    const { outcome, commit, exitCode, durationMs, reason } = report;
+    const proof = { kind: 'proof' as const, commit, exitCode, durationMs, body: report.output };
+    switch (outcome) {
+      case 'green':
+        await this.moves.note(tx, by, change, { ...proof, verdict: 'green' });
+        return this.moves.prove(tx, by, change);
+      case 'red':
+        await this.moves.note(tx, by, change, { ...proof, verdict: 'red' });
+        return this.moves.returnToWork(tx, by, change, { why: 'red' });
+      case 'refused':
+        await this.moves.note(tx, by, change, { kind: 'proof', verdict: 'red', body: reason });
+        return this.moves.returnToWork(tx, by, change, { why: 'red' });
+      case 'conflict': {
+        const body = [report.files?.join('\n'), report.text].filter(Boolean).join('\n\n');
+        await this.moves.note(tx, by, change, { kind: 'rebase', verdict: 'conflict', body });
+        return this.moves.returnToWork(tx, by, change, { why: 'conflict' });
+      }
+      case 'merged':
+        return this.moves.merge(tx, by, change, commit!);
+      case 'removed':
+        await tx.rows(endRemoval, paramsOf(held));
+        return;
+      case 'blocked':
+      case 'failed':
+      case 'released':
+        return this.postpone(tx, held, { change, report });
+    }
+  }
+
+  /** What blocks a merge can end by itself; a host that fails again and again needs a person. */
+  private async postpone(
+    tx: Transaction,
+    held: HeldStep,
+    { change, report }: { change: LockedChange; report: StepReport },
+  ): Promise<void> {
+    const { outcome, reason = null } = report;
+    const attempts = change.step_attempts;
+    const isLast = outcome === 'failed' && attempts + 1 >= MAX_STEP_ATTEMPTS;
+    const delay = outcome === 'released' ? 0 : stepDelaySeconds(attempts);
+    const obstacle = outcome === 'released' ? change.obstacle : reason;
+    const after = [isLast ? null : delay, obstacle, outcome !== 'released'];
+    await tx.rows(postponeStep, [...paramsOf(held), ...after]);
+    const isNews = isLast || (outcome === 'blocked' && change.obstacle !== reason);
+    if (!isNews) return;
+    await tx.rows(noteObstacle, [held.agent.workspaceId, change.task_id, held.agent.agentId]);
+  }
+
+  private async claimOrWait(
+    { agent, waitMs }: StepClaim,
+    waiter: ClaimWaiter,
+    stop: AbortSignal,
+  ): Promise<StepWork | undefined> {
+    const deadline = performance.now() + waitMs;
+    for (;;) {
+      this.revocations.refuse(agent);
+      const claimed = await this.claimNow(agent);
+      if (claimed) return this.workOf(agent, claimed);
+      const left = deadline - performance.now();
+      if (left <= 0 || stop.aborted) return undefined;
+      const lookAgain = LOOK_AGAIN_MS.min + Math.random() * LOOK_AGAIN_MS.spread;
+      await waiter.next(Math.min(left, lookAgain), stop);
+      if (stop.aborted) return undefined;
+    }
+  }
+
+  private async claimNow({ workspaceId, agentId }: AgentCaller): Promise<ClaimedStep | undefined> {
+    for (let collisions = 0; ; collisions++) {
+      try {
+        return await firstRow(this.database.tenant(workspaceId), claimStep, [workspaceId, agentId]);
+      } catch (error) {
+        if (violatedConstraint(error) !== 'changes_landing_key') throw error;
+        if (collisions >= MAX_COLLISIONS) return undefined;
+      }
+    }
+  }
+
+  /** A step whose repository cannot be opened is given back. */
+  private async workOf(agent: AgentCaller, row: ClaimedStep): Promise<StepWork> {
+    const { workspaceId } = agent;
+    const { task_id: changeId, step_generation: generation, step: kind, step_until: until } = row;
+    const tenant = this.database.tenant(workspaceId);
+    try {
+      const [repository, words] = await Promise.all([
+        this.repositories.access({ workspaceId, id: row.repository_id }),
+        firstRow(tenant, wordsOfChange, [workspaceId, changeId]),
+      ]);
+      const { title, summary } = words ?? { title: changeId, summary: null };
+      const message = commitMessage({ title, summary }, row);
+      const step = { changeId, kind, generation, until };
+      return { step, change: toHostChange(row), repository, title, message };
+    } catch (error) {
+      const reason = error instanceof DroverError ? error.message : 'The server failed';
+      await this.report({ agent, changeId, generation }, { generation, outcome: 'failed', reason });
+      throw error;
+    }
+  }
+
+  private async extend(
+    held: HeldStep,
+    sql: typeof renewStep,
+    values: readonly unknown[],
+  ): Promise<{ until: Date }> {
+    const { workspaceId } = held.agent;
+    const tenant = this.database.tenant(workspaceId);
+    const row = await firstRow(tenant, sql, [...paramsOf(held), ...values]);
+    if (row) return { until: row.step_until };
+    throw staleStep(await this.read(workspaceId, held.changeId));
+  }
+
+  /** The report without the secrets of the task and of the repository. */
+  private async redacted(
+    workspaceId: string,
+    change: ChangeRow,
+    report: StepReport,
+  ): Promise<StepReport> {
+    const { output, text, reason, files } = report;
+    if ([output, text, reason, files].every((one) => one === undefined)) return report;
+    const tenant = this.database.tenant(workspaceId);
+    const [ofRun, access] = await Promise.all([
+      change.run_id === null
+        ? SecretValues.NONE
+        : this.secrets.valuesOfRun(tenant, workspaceId, change.run_id),
+      this.repositories.access({ workspaceId, id: change.repository_id }).catch(() => undefined),
+    ]);
+    const values = ofRun.and(SecretValues.ofTexts(access ? secretsOf(access) : []));
+    const hide = (text: string) => values.redact(text);
+    return {
+      ...report,
+      ...(output !== undefined && { output: hide(output) }),
+      ...(text !== undefined && { text: hide(text) }),
+      ...(reason !== undefined && { reason: hide(reason) }),
+      ...(files !== undefined && { files: files.map(hide) }),
+    };
+  }
+
+  /** @throws DroverError `change_not_found` */
+  private async read(workspaceId: string, changeId: string): Promise<ChangeRow> {
+    const row = await firstRow(this.database.tenant(workspaceId), changeById, [
+      workspaceId,
+      changeId,
+    ]);
+    if (!row) throw new DroverError('change_not_found');
+    return row;
+  }
+}
+
+function paramsOf({ agent, changeId, generation }: HeldStep): unknown[] {
+  return [agent.workspaceId, changeId, agent.agentId, generation];
+}
+
+function isHeld(
+  change: LockedChange,
+  { agent, generation }: HeldStep,
+): change is LockedChange & ClaimedStep {
+  return (
+    change.step !== null &&
+    change.step_agent_id === agent.agentId &&
+    change.step_generation === generation
+  );
+}
+
+function staleStep({ state, step, step_generation: generation }: ChangeRow): DroverError {
+  const now = step === null ? 'has no step now' : `has the step ${step} ${generation} now`;
+  return new DroverError('stale_step', {
+    detail: `The change is ${state} and ${now}.`,
+    members: { current: state, step, generation },
+  });
+}
+
+function secretsOf({ credentials, signingKey, secrets }: RepositoryAccess): string[] {
+  const credential = credentials?.kind === 'token' ? [credentials.token] : [];
+  const keys = credentials?.kind === 'ssh' ? [credentials.privateKey] : [];
+  return [
+    ...credential,
+    ...keys,
+    ...(signingKey === null ? [] : [signingKey]),
+    ...Object.values(secrets),
+  ];
+}

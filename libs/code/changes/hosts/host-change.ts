@@ -1,0 +1,65 @@
+import type { RepositoryAccess } from '#lib/repositories/domain';
+import type { ChangeState, Step } from '../domain/change-state.js';
+import type { ReviewView } from '../domain/review.js';
+import type { ChangeRow } from '../store/changes.sql.js';
+
+/** A change, as hosts see it. HostChangeDto describes its fields. */
+export interface HostChange {
+  id: string;
+  repositoryId: string;
+  state: ChangeState;
+  version: number;
+  revision: number;
+  target: string;
+  branch: string | null;
+  baseCommit: string | null;
+  headCommit: string | null;
+  mergedCommit: string | null;
+  landingCommits: string[];
+}
+
+/** The repository of a run with its change, and what the run must mend. */
+export interface RunRepository {
+  repository: RepositoryAccess;
+  change: HostChange & { feedback: ReviewView[] };
+}
+
+/** A step with everything that a host needs for it. */
+export interface StepWork {
+  step: { changeId: string; kind: Step; generation: number; until: Date };
+  change: HostChange;
+  repository: RepositoryAccess;
+  /** Of the task. */
+  title: string;
+  /** Of the commit on the target. */
+  message: string;
+}
+
+export function toHostChange(row: ChangeRow): HostChange {
+  return {
+    id: row.task_id,
+    repositoryId: row.repository_id,
+    state: row.state,
+    version: row.version,
+    revision: row.revision,
+    target: row.target,
+    branch: row.branch,
+    baseCommit: row.base_commit,
+    headCommit: row.head_commit,
+    mergedCommit: row.merged_commit,
+    landingCommits: row.landing_commits,
+  };
+}
+
+const MAX_SUBJECT = 100;
+
+/** The message of the commit on the target, with the trailers that name task and run. */
+export function commitMessage(
+  { title, summary }: { title: string; summary: string | null },
+  { task_id: task, run_id: run }: Pick<ChangeRow, 'task_id' | 'run_id'>,
+): string {
+  const line = title.replaceAll(/\s+/g, ' ').trim();
+  const subject = line.length <= MAX_SUBJECT ? line : `${line.slice(0, MAX_SUBJECT - 1)}…`;
+  const trailers = [`Drover-Task: ${task}`, ...(run === null ? [] : [`Drover-Run: ${run}`])];
+  return [subject, summary?.trim() ?? '', trailers.join('\n')].filter(Boolean).join('\n\n') + '\n';
+}

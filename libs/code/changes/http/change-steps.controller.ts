@@ -1,0 +1,90 @@
+import { Body, Controller, HttpCode, Post, Res } from '@nestjs/common';
+import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { ApiErrors, ClientGone, UuidParam } from '#lib/http';
+import { Auth, CurrentCaller } from '#lib/identity';
+import type { AgentCaller } from '#lib/kernel';
+import { ChangeSteps } from '../hosts/change-steps.js';
+import {
+  ClaimStepDto,
+  HeldStepDto,
+  HostChangeDto,
+  PlanLandingDto,
+  ReportStepDto,
+  StepLeaseDto,
+  StepWorkDto,
+} from './host.dto.js';
+
+/** The work of hosts for changes: only hosts with git have it. */
+@ApiTags('Changes')
+@Controller('change-steps')
+@Auth({ kinds: ['agent'] })
+export class ChangeStepsController {
+  constructor(private readonly steps: ChangeSteps) {}
+
+  @Post('claim')
+  @HttpCode(200)
+  @ApiOperation({
+    operationId: 'claimChangeStep',
+    summary: 'Claim the next step of a change, or wait for one with waitSeconds',
+    description: 'The lease lasts 60 s. 204: there is no step.',
+  })
+  @ApiOkResponse({ type: StepWorkDto })
+  @ApiNoContentResponse()
+  @ApiErrors('validation_failed', 'secrets_unreadable')
+  async claim(
+    @CurrentCaller() agent: AgentCaller,
+    @Body() { waitSeconds = 0 }: ClaimStepDto,
+    @ClientGone() gone: AbortSignal,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    const work = await this.steps.claim({ agent, waitMs: waitSeconds * 1_000 }, gone);
+    if (work === undefined) void reply.code(204);
+    return work;
+  }
+
+  @Post(':changeId/renew')
+  @HttpCode(200)
+  @ApiOperation({ operationId: 'renewChangeStep', summary: 'Renew the lease of a step' })
+  @ApiOkResponse({ type: StepLeaseDto })
+  @ApiErrors('validation_failed', 'change_not_found', 'stale_step')
+  renew(
+    @CurrentCaller() agent: AgentCaller,
+    @UuidParam('changeId') changeId: string,
+    @Body() { generation }: HeldStepDto,
+  ) {
+    return this.steps.renew({ agent, changeId, generation });
+  }
+
+  @Post(':changeId/plan')
+  @HttpCode(200)
+  @ApiOperation({
+    operationId: 'planChangeLanding',
+    summary: 'Record the commit that the host is about to push to the target',
+    description:
+      'A host that takes the step over finds it in `landingCommits`, and asks whether the target ' +
+      'contains it.',
+  })
+  @ApiOkResponse({ type: StepLeaseDto })
+  @ApiErrors('validation_failed', 'change_not_found', 'stale_step')
+  plan(
+    @CurrentCaller() agent: AgentCaller,
+    @UuidParam('changeId') changeId: string,
+    @Body() { generation, landingCommit }: PlanLandingDto,
+  ) {
+    return this.steps.plan({ agent, changeId, generation }, landingCommit);
+  }
+
+  @Post(':changeId/report')
+  @HttpCode(200)
+  @ApiOperation({ operationId: 'reportChangeStep', summary: 'Report the outcome of a step' })
+  @ApiOkResponse({ type: HostChangeDto })
+  @ApiErrors('validation_failed', 'change_not_found', 'stale_step')
+  report(
+    @CurrentCaller() agent: AgentCaller,
+    @UuidParam('changeId') changeId: string,
+    @Body() body: ReportStepDto,
+  ) {
+    return this.steps.report({ agent, changeId, generation: body.generation }, body);
+  }
+}

@@ -1,0 +1,292 @@
+-- The statements as they run. Made by `npm run generate`; change the modules that declare them.
+
+-- approvals_of_change
+SELECT v.author FROM change_reviews v
+WHERE v.workspace_id = $1 AND v.task_id = $2 AND v.revision = $3 AND v.verdict = 'approved'
+
+-- change_by_id
+SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
+  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.run_id, c.revision,
+  c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
+  c.review_task_id, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
+  c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
+  c.closed_at FROM changes c WHERE c.workspace_id = $1 AND c.task_id = $2
+
+-- change_of_run
+SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
+  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.run_id, c.revision,
+  c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
+  c.review_task_id, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
+  c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
+  c.closed_at, t.run_id IS NOT DISTINCT FROM u.id AS is_live, r.branch_pattern,
+  coalesce(t.agent ->> 'kind', a.name) AS agent
+FROM task_runs u
+JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = u.task_id
+JOIN agents a ON a.workspace_id = $1 AND a.id = u.agent_id
+LEFT JOIN changes c ON c.workspace_id = $1 AND c.task_id = t.id AND t.repository_id IS NOT NULL
+LEFT JOIN repositories r ON r.workspace_id = $1 AND r.id = c.repository_id
+WHERE u.workspace_id = $1 AND u.id = $2 AND u.agent_id = $3
+
+-- claim_step
+WITH due AS MATERIALIZED (
+  SELECT c.task_id FROM changes c
+  WHERE c.workspace_id = $1 AND c.step IS NOT NULL AND c.step_due_at <= now()
+    AND (c.step_until IS NULL OR c.step_until <= now())
+    AND (c.step <> 'land' OR NOT EXISTS (SELECT FROM changes o
+      WHERE o.workspace_id = $1 AND o.repository_id = c.repository_id AND o.target = c.target
+        AND o.step = 'land' AND o.step_agent_id IS NOT NULL AND o.task_id <> c.task_id))
+  ORDER BY CASE c.step WHEN 'land' THEN 1 WHEN 'prove' THEN 2 ELSE 3 END,
+    coalesce(c.approved_at, c.submitted_at), c.task_id
+  LIMIT 1
+  FOR NO KEY UPDATE SKIP LOCKED
+)
+UPDATE changes c SET step_agent_id = $2, step_generation = c.step_generation + 1,
+  step_until = now() + interval '60 seconds', updated_at = now()
+FROM due d
+WHERE c.workspace_id = $1 AND c.task_id = d.task_id
+RETURNING c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
+  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.run_id, c.revision,
+  c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
+  c.review_task_id, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
+  c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
+  c.closed_at
+
+-- cost_of_change
+SELECT count(*)::int AS runs, coalesce(sum(r.used_tokens), 0)::text AS tokens,
+  trim_scale(coalesce(sum(r.used_cost_usd), 0))::text AS cost_usd,
+  coalesce(sum(extract(epoch FROM coalesce(r.ended_at, now()) - r.started_at)), 0)::int AS work_seconds
+FROM task_runs r WHERE r.workspace_id = $1 AND r.task_id = $2
+
+-- end_removal
+UPDATE changes c SET step = NULL, step_due_at = NULL, step_agent_id = NULL, step_until = NULL,
+  step_generation = c.step_generation + 1, step_attempts = 0, obstacle = NULL, updated_at = now(),
+  version = c.version + 1,
+  branch = CASE c.state WHEN 'CLOSED' THEN NULL ELSE c.branch END,
+  base_commit = CASE c.state WHEN 'CLOSED' THEN NULL ELSE c.base_commit END,
+  head_commit = CASE c.state WHEN 'CLOSED' THEN NULL ELSE c.head_commit END
+WHERE c.workspace_id = $1 AND c.task_id = $2 AND c.step_agent_id = $3
+  AND c.step_generation = $4 AND c.step = 'remove'
+RETURNING c.task_id
+
+-- feedback_of_change
+SELECT v.id, v.revision, v.kind, v.verdict, v.commit_id, v.author, v.body, v.comments,
+  v.exit_code, v.duration_ms, v.created_at FROM change_reviews v
+JOIN changes c ON c.workspace_id = $1 AND c.task_id = v.task_id AND c.revision = v.revision
+WHERE v.workspace_id = $1 AND v.task_id = $2
+  AND v.verdict IN ('red', 'changes_requested', 'commented', 'conflict')
+ORDER BY v.id
+
+-- insert_review
+INSERT INTO change_reviews (workspace_id, id, task_id, revision, kind, verdict, commit_id, author,
+  body, comments, exit_code, duration_ms)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::jsonb, $11, $12)
+RETURNING id
+
+-- lock_change
+SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
+  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.run_id, c.revision,
+  c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
+  c.review_task_id, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
+  c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
+  c.closed_at, r.review, r.max_revisions
+FROM changes c JOIN repositories r ON r.workspace_id = $1 AND r.id = c.repository_id
+WHERE c.workspace_id = $1 AND c.task_id = $2
+FOR NO KEY UPDATE OF c
+
+-- move_change
+WITH m AS MATERIALIZED (
+  SELECT * FROM jsonb_to_record($3::jsonb) AS m (to_state text, run_id uuid, base_commit text, head_commit text, files_changed int, insertions int, deletions int, merged_commit text, approved_by text, unattended_revisions int, review_seconds float8, reason text, message text, actor_kind text, actor_id text)
+),
+c AS (
+  UPDATE changes c SET state = m.to_state, version = c.version + 1, updated_at = now(),
+    obstacle = NULL, step_generation = c.step_generation + 1, step_agent_id = NULL,
+    step_until = NULL, step_attempts = 0,
+    step_due_at = CASE WHEN CASE m.to_state WHEN 'PROVING' THEN 'prove' WHEN 'APPROVED' THEN 'land' WHEN 'CLOSED' THEN CASE WHEN c.branch IS NOT NULL THEN 'remove' END WHEN 'MERGED' THEN 'remove' END IS NOT NULL THEN now() END,
+    unattended_revisions = coalesce(m.unattended_revisions, c.unattended_revisions),
+    approved_by = CASE m.to_state WHEN 'WORKING' THEN NULL WHEN 'APPROVED' THEN m.approved_by ELSE c.approved_by END,
+    approved_at = CASE m.to_state WHEN 'WORKING' THEN NULL WHEN 'APPROVED' THEN now() ELSE c.approved_at END,
+    closed_at = CASE m.to_state WHEN 'WORKING' THEN NULL WHEN 'FAILED' THEN now() WHEN 'CLOSED' THEN now() ELSE c.closed_at END,
+    step = CASE m.to_state WHEN 'PROVING' THEN 'prove' WHEN 'APPROVED' THEN 'land' WHEN 'CLOSED' THEN CASE WHEN c.branch IS NOT NULL THEN 'remove' END WHEN 'MERGED' THEN 'remove' END,
+    run_id = CASE m.to_state WHEN 'PROVING' THEN m.run_id ELSE c.run_id END,
+    base_commit = CASE m.to_state WHEN 'PROVING' THEN m.base_commit ELSE c.base_commit END,
+    head_commit = CASE m.to_state WHEN 'PROVING' THEN m.head_commit ELSE c.head_commit END,
+    files_changed = CASE m.to_state WHEN 'PROVING' THEN m.files_changed ELSE c.files_changed END,
+    insertions = CASE m.to_state WHEN 'PROVING' THEN m.insertions ELSE c.insertions END,
+    deletions = CASE m.to_state WHEN 'PROVING' THEN m.deletions ELSE c.deletions END,
+    revision = CASE m.to_state WHEN 'PROVING' THEN c.revision + 1 ELSE c.revision END,
+    submitted_at = CASE m.to_state WHEN 'PROVING' THEN now() ELSE c.submitted_at END,
+    review_task_id = CASE m.to_state WHEN 'PROVING' THEN NULL ELSE c.review_task_id END,
+    landing_commits = CASE m.to_state WHEN 'PROVING' THEN '{}' ELSE c.landing_commits END,
+    review_due_at = CASE m.to_state WHEN 'IN_REVIEW' THEN now() + make_interval(secs => m.review_seconds) END,
+    merged_commit = CASE m.to_state WHEN 'MERGED' THEN m.merged_commit ELSE c.merged_commit END,
+    merged_at = CASE m.to_state WHEN 'MERGED' THEN now() ELSE c.merged_at END
+  FROM m
+  WHERE c.workspace_id = $1 AND c.task_id = $2 AND CASE WHEN (c.state, m.to_state) IN (('WORKING', 'PROVING'), ('WORKING', 'FAILED'), ('WORKING', 'CLOSED'), ('PROVING', 'IN_REVIEW'), ('PROVING', 'APPROVED'), ('PROVING', 'WORKING'), ('PROVING', 'FAILED'), ('PROVING', 'CLOSED'), ('IN_REVIEW', 'APPROVED'), ('IN_REVIEW', 'WORKING'), ('IN_REVIEW', 'FAILED'), ('IN_REVIEW', 'CLOSED'), ('APPROVED', 'MERGED'), ('APPROVED', 'WORKING'), ('APPROVED', 'FAILED'), ('APPROVED', 'CLOSED'), ('FAILED', 'WORKING'), ('FAILED', 'CLOSED'), ('CLOSED', 'WORKING')) THEN true END
+  RETURNING c.*, old.state AS previous_state, m.reason, m.message, m.actor_kind, m.actor_id
+),
+journaled AS (
+  INSERT INTO journal (workspace_id, event, task_id, run_id, reason, message, details, actor_kind, actor_id)
+  SELECT c.workspace_id, CASE c.state WHEN 'WORKING' THEN 'change.returned' WHEN 'PROVING' THEN 'change.submitted' WHEN 'IN_REVIEW' THEN 'change.review_requested' WHEN 'APPROVED' THEN 'change.approved' WHEN 'FAILED' THEN 'change.failed' WHEN 'CLOSED' THEN 'change.closed' WHEN 'MERGED' THEN 'change.merged' END, c.task_id, c.run_id, c.reason, c.message, jsonb_build_object('previousState', c.previous_state, 'newState', c.state,
+        'repositoryId', c.repository_id, 'revision', c.revision,
+  'branch', c.branch, 'headCommit', c.head_commit), c.actor_kind, c.actor_id
+  FROM c
+)
+SELECT c.version, c.step FROM c
+
+-- name_branch
+UPDATE changes c SET branch = coalesce(c.branch, $3), updated_at = now()
+WHERE c.workspace_id = $1 AND c.task_id = $2
+RETURNING c.branch
+
+-- newest_changes
+SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
+  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.run_id, c.revision,
+  c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
+  c.review_task_id, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
+  c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
+  c.closed_at, t.title, t.summary, t.agent ->> 'kind' AS agent_kind,
+  r.name AS repository_name
+FROM changes c
+JOIN agent_tasks t ON t.workspace_id = c.workspace_id AND t.id = c.task_id
+JOIN repositories r ON r.workspace_id = c.workspace_id AND r.id = c.repository_id
+WHERE c.workspace_id = $1 AND ($2::uuid IS NULL OR c.task_id < $2)
+ORDER BY c.task_id DESC LIMIT $3
+
+-- newest_changes_of_both
+SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
+  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.run_id, c.revision,
+  c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
+  c.review_task_id, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
+  c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
+  c.closed_at, t.title, t.summary, t.agent ->> 'kind' AS agent_kind,
+  r.name AS repository_name
+FROM changes c
+JOIN agent_tasks t ON t.workspace_id = c.workspace_id AND t.id = c.task_id
+JOIN repositories r ON r.workspace_id = c.workspace_id AND r.id = c.repository_id
+WHERE c.workspace_id = $1 AND ($2::uuid IS NULL OR c.task_id < $2) AND c.state = $4 AND c.repository_id = $5
+ORDER BY c.task_id DESC LIMIT $3
+
+-- newest_changes_of_repository
+SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
+  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.run_id, c.revision,
+  c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
+  c.review_task_id, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
+  c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
+  c.closed_at, t.title, t.summary, t.agent ->> 'kind' AS agent_kind,
+  r.name AS repository_name
+FROM changes c
+JOIN agent_tasks t ON t.workspace_id = c.workspace_id AND t.id = c.task_id
+JOIN repositories r ON r.workspace_id = c.workspace_id AND r.id = c.repository_id
+WHERE c.workspace_id = $1 AND ($2::uuid IS NULL OR c.task_id < $2) AND c.repository_id = $4
+ORDER BY c.task_id DESC LIMIT $3
+
+-- newest_changes_of_state
+SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
+  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.run_id, c.revision,
+  c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
+  c.review_task_id, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
+  c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
+  c.closed_at, t.title, t.summary, t.agent ->> 'kind' AS agent_kind,
+  r.name AS repository_name
+FROM changes c
+JOIN agent_tasks t ON t.workspace_id = c.workspace_id AND t.id = c.task_id
+JOIN repositories r ON r.workspace_id = c.workspace_id AND r.id = c.repository_id
+WHERE c.workspace_id = $1 AND ($2::uuid IS NULL OR c.task_id < $2) AND c.state = $4
+ORDER BY c.task_id DESC LIMIT $3
+
+-- note_comment
+WITH c AS (
+  SELECT c.*, v.id, v.body FROM change_reviews v
+  JOIN changes c ON c.workspace_id = $1 AND c.task_id = v.task_id
+  WHERE v.workspace_id = $1 AND v.id = $2
+),
+journaled AS (
+  INSERT INTO journal (workspace_id, event, task_id, run_id, message, details, actor_kind, actor_id)
+  SELECT c.workspace_id, 'change.commented', c.task_id, c.run_id, left(c.body, 500), jsonb_build_object('reviewId', c.id, 'state', c.state, 'repositoryId', c.repository_id, 'revision', c.revision,
+  'branch', c.branch, 'headCommit', c.head_commit), $3, $4
+  FROM c
+)
+SELECT id FROM c
+
+-- note_obstacle
+WITH c AS (SELECT * FROM changes c WHERE c.workspace_id = $1 AND c.task_id = $2),
+journaled AS (
+  INSERT INTO journal (workspace_id, event, task_id, run_id, level, message, details, actor_kind, actor_id)
+  SELECT c.workspace_id, 'change.obstructed', c.task_id, c.run_id, 'WARN', 'Its change does not go on: ' || left(c.obstacle, 500), jsonb_build_object('state', c.state, 'obstacle', left(c.obstacle, 2000),
+        'repositoryId', c.repository_id, 'revision', c.revision,
+  'branch', c.branch, 'headCommit', c.head_commit), 'agent', $3
+  FROM c
+)
+SELECT task_id FROM c
+
+-- note_overdue_reviews
+WITH due AS MATERIALIZED (
+  SELECT c.workspace_id, c.task_id FROM changes c
+  WHERE c.review_due_at <= now() AND ($2::uuid IS NULL OR c.workspace_id = $2)
+  ORDER BY c.review_due_at
+  LIMIT $1
+  FOR NO KEY UPDATE SKIP LOCKED
+),
+c AS (
+  UPDATE changes c SET review_due_at = NULL, updated_at = now() FROM due d
+  WHERE c.workspace_id = d.workspace_id AND c.task_id = d.task_id
+  RETURNING c.*
+),
+journaled AS (
+  INSERT INTO journal (workspace_id, event, task_id, run_id, level, message, details, actor_kind)
+  SELECT c.workspace_id, 'change.review_overdue', c.task_id, c.run_id, 'WARN', 'Nobody has reviewed its change in time', jsonb_build_object('waitingSince', to_json(c.submitted_at)::jsonb, 'repositoryId', c.repository_id, 'revision', c.revision,
+  'branch', c.branch, 'headCommit', c.head_commit), 'coordinator'
+  FROM c
+)
+SELECT workspace_id FROM c
+
+-- plan_landing
+UPDATE changes c SET updated_at = now(),
+  landing_commits = array_append(array_remove(c.landing_commits, $5::text), $5::text),
+  step_until = now() + interval '60 seconds'
+WHERE c.workspace_id = $1 AND c.task_id = $2 AND c.step_agent_id = $3
+  AND c.step_generation = $4 AND c.step = 'land'
+RETURNING c.step_until
+
+-- postpone_step
+UPDATE changes c SET step_agent_id = NULL, step_until = NULL, obstacle = $6, updated_at = now(),
+  version = c.version + 1, step_generation = c.step_generation + 1,
+  step_attempts = c.step_attempts + $7::boolean::int,
+  step_due_at = CASE WHEN $5::float8 IS NULL THEN 'infinity'
+    ELSE now() + make_interval(secs => $5::float8) END
+WHERE c.workspace_id = $1 AND c.task_id = $2 AND c.step_agent_id = $3
+  AND c.step_generation = $4
+RETURNING c.task_id
+
+-- renew_step
+UPDATE changes c SET step_until = now() + interval '60 seconds'
+WHERE c.workspace_id = $1 AND c.task_id = $2 AND c.step_agent_id = $3
+  AND c.step_generation = $4
+RETURNING c.step_until
+
+-- retry_step
+UPDATE changes c SET step_due_at = now(), step_attempts = 0, obstacle = NULL, updated_at = now(),
+  version = c.version + 1
+WHERE c.workspace_id = $1 AND c.task_id = $2 AND c.step_agent_id IS NULL
+RETURNING c.task_id
+
+-- reviews_of_change
+SELECT v.id, v.revision, v.kind, v.verdict, v.commit_id, v.author, v.body, v.comments,
+  v.exit_code, v.duration_ms, v.created_at FROM change_reviews v
+WHERE v.workspace_id = $1 AND v.task_id = $2 ORDER BY v.id
+
+-- shown_change
+SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
+  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.run_id, c.revision,
+  c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
+  c.review_task_id, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
+  c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
+  c.closed_at, t.title, t.summary, t.agent ->> 'kind' AS agent_kind,
+  r.name AS repository_name
+FROM changes c
+JOIN agent_tasks t ON t.workspace_id = c.workspace_id AND t.id = c.task_id
+JOIN repositories r ON r.workspace_id = c.workspace_id AND r.id = c.repository_id
+WHERE c.workspace_id = $1 AND c.task_id = $2
+
+-- words_of_change
+SELECT t.title, t.summary FROM agent_tasks t WHERE t.workspace_id = $1 AND t.id = $2

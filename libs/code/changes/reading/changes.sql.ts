@@ -1,0 +1,63 @@
+import { query, type Sql } from '#lib/database';
+import { CHANGE_COLUMNS, type ChangeRow } from '../store/changes.sql.js';
+
+export interface ShownChange extends ChangeRow {
+  title: string;
+  summary: string | null;
+  agent_kind: string | null;
+  repository_name: string;
+}
+
+const SHOWN = `SELECT ${CHANGE_COLUMNS}, t.title, t.summary, t.agent ->> 'kind' AS agent_kind,
+  r.name AS repository_name
+FROM changes c
+JOIN agent_tasks t ON t.workspace_id = c.workspace_id AND t.id = c.task_id
+JOIN repositories r ON r.workspace_id = c.workspace_id AND r.id = c.repository_id`;
+
+/** Index: primary keys. $1 workspace, $2 change. */
+export const shownChange = query<ShownChange>(
+  'shown_change',
+  `
+${SHOWN}
+WHERE c.workspace_id = $1 AND c.task_id = $2`,
+);
+
+const newest = (name: string, filter: string) =>
+  query<ShownChange>(
+    name,
+    `
+${SHOWN}
+WHERE c.workspace_id = $1 AND ($2::uuid IS NULL OR c.task_id < $2)${filter}
+ORDER BY c.task_id DESC LIMIT $3`,
+  );
+
+/**
+ * Changes of a workspace, the newest first. One statement for each set of filters, so that a rare
+ * state is found among many finished changes. Indexes: primary key, changes_state_idx,
+ * changes_repository_idx. $1 workspace, $2 last id of the previous page or NULL, $3 maximum number
+ * of rows, then $4 state, and the repository as the next.
+ */
+export const newestChanges: Record<'all' | 'state' | 'repository' | 'both', Sql<ShownChange>> = {
+  all: newest('newest_changes', ''),
+  state: newest('newest_changes_of_state', ' AND c.state = $4'),
+  repository: newest('newest_changes_of_repository', ' AND c.repository_id = $4'),
+  both: newest('newest_changes_of_both', ' AND c.state = $4 AND c.repository_id = $5'),
+};
+
+/** What the runs of a change have used. */
+export interface CostRow {
+  runs: number;
+  tokens: string;
+  cost_usd: string;
+  work_seconds: number;
+}
+
+/** Index: task_runs_task_idx. $1 workspace, $2 task. */
+export const costOfChange = query<CostRow>(
+  'cost_of_change',
+  `
+SELECT count(*)::int AS runs, coalesce(sum(r.used_tokens), 0)::text AS tokens,
+  trim_scale(coalesce(sum(r.used_cost_usd), 0))::text AS cost_usd,
+  coalesce(sum(extract(epoch FROM coalesce(r.ended_at, now()) - r.started_at)), 0)::int AS work_seconds
+FROM task_runs r WHERE r.workspace_id = $1 AND r.task_id = $2`,
+);

@@ -1,0 +1,151 @@
+import { Injectable } from '@nestjs/common';
+import { Database, firstRow, type Transaction } from '#lib/database';
+import { actorOf, type Caller, DroverError } from '#lib/kernel';
+import { TaskCommands } from '#lib/task-manager';
+import { lockTasks } from '#lib/transitions';
+import { isApproved } from '../domain/change-decisions.js';
+import type { ChangeComment } from '../domain/review.js';
+import { ChangeMoves, illegalChange, type Mover } from '../moves/change-moves.js';
+import { Changes } from '../reading/changes.js';
+import type { WholeChange } from '../reading/change-view.js';
+import { lockChange, type LockedChange } from '../store/changes.sql.js';
+import { approvalsOfChange } from '../store/reviews.sql.js';
+import { noteComment, retryStep } from './reviews.sql.js';
+
+/** A review by a person. */
+export interface ReviewRequest {
+  /** The commit that was reviewed. */
+  headCommit?: string;
+  body?: string;
+  comments?: ChangeComment[];
+}
+
+/** Lets people review changes, merge and close them. */
+@Injectable()
+export class Reviews {
+  constructor(
+    private readonly database: Database,
+    private readonly moves: ChangeMoves,
+    private readonly changes: Changes,
+    private readonly commands: TaskCommands,
+  ) {}
+
+  /**
+   * Approves the commit that the caller has seen. If nobody else has to approve it, hosts rebase,
+   * prove and merge it. A repetition is accepted.
+   *
+   * @throws DroverError `change_not_found`, `change_moved`, `illegal_transition`
+   */
+  approve(
+    caller: Caller,
+    id: string,
+    { headCommit, body }: ReviewRequest & { headCommit: string },
+  ): Promise<WholeChange> {
+    return this.within(caller, id, async (tx, by, change) => {
+      refuseMoved(change, headCommit);
+      if (change.state === 'APPROVED' || change.state === 'MERGED') return;
+      if (change.state !== 'IN_REVIEW') throw illegalChange(change.state, 'APPROVED');
+      await this.moves.note(tx, by, change, { kind: 'review', verdict: 'approved', body });
+      const { workspaceId } = by;
+      const asked = [workspaceId, id, change.revision];
+      const authors = (await tx.rows(approvalsOfChange, asked)).map(({ author }) => author);
+      const approvals = {
+        agent: authors.some((author) => author.startsWith('agent:')),
+        person: authors.some((author) => !author.startsWith('agent:')),
+      };
+      if (isApproved(change.review, approvals)) await this.moves.approve(tx, by, change);
+    });
+  }
+
+  /**
+   * Sends a change back to its agent with the comments: a new run on the same branch.
+   *
+   * @throws DroverError `change_not_found`, `change_moved`, `illegal_transition`
+   */
+  requestChanges(caller: Caller, id: string, request: ReviewRequest): Promise<WholeChange> {
+    return this.within(caller, id, async (tx, by, change) => {
+      if (request.headCommit !== undefined) refuseMoved(change, request.headCommit);
+      if (change.state !== 'IN_REVIEW' && change.state !== 'APPROVED')
+        throw illegalChange(change.state, 'WORKING');
+      const { body, comments } = request;
+      const verdict = 'changes_requested' as const;
+      await this.moves.note(tx, by, change, { kind: 'review', verdict, body, comments });
+      const why = { why: 'changes_requested', byPerson: true } as const;
+      await this.moves.returnToWork(tx, by, change, why);
+    });
+  }
+
+  /** Adds comments, which the next run of the change reads. @throws DroverError `change_not_found` */
+  comment(caller: Caller, id: string, { body, comments }: ReviewRequest): Promise<WholeChange> {
+    return this.within(caller, id, async (tx, by, change) => {
+      const said = { kind: 'review', verdict: 'commented', body, comments } as const;
+      const reviewId = await this.moves.note(tx, by, change, said);
+      const { kind, id: actorId } = by.actor;
+      await tx.rows(noteComment, [by.workspaceId, reviewId, kind, actorId]);
+    });
+  }
+
+  /**
+   * Asks hosts to do the step of a change now: acceptance, merge or removal of its branch. It ends
+   * the wait after failures.
+   *
+   * @throws DroverError `change_not_found`, `illegal_transition` where no step is due
+   */
+  merge(caller: Caller, id: string): Promise<WholeChange> {
+    return this.within(caller, id, async (tx, by, change) => {
+      if (change.state === 'MERGED') return;
+      if (change.step === null) throw illegalChange(change.state, 'MERGED');
+      await tx.rows(retryStep, [by.workspaceId, id]);
+    });
+  }
+
+  /**
+   * Ends a change without a merge: its task is cancelled, its work is discarded, and a host removes
+   * its branch. A repetition is accepted.
+   *
+   * @throws DroverError `change_not_found`, `illegal_transition`
+   */
+  async close(caller: Caller, id: string, reason?: string): Promise<WholeChange> {
+    let afterCommit: (() => void) | undefined;
+    const closed = await this.within(caller, id, async (tx, by, change) => {
+      const { state } = change;
+      if (state === 'CLOSED') return;
+      if (state === 'MERGED') throw illegalChange(state, 'CLOSED');
+      if (state === 'FAILED') {
+        await this.moves.move(tx, by, change, 'CLOSED', { reason: 'closed', message: reason });
+        return;
+      }
+      // A trigger closes the change with its task.
+      afterCommit = await this.commands.within(tx, caller, 'cancel', {
+        id,
+        reason: reason ?? 'Its change was closed',
+      });
+    });
+    afterCommit?.();
+    return closed;
+  }
+
+  private async within(
+    caller: Caller,
+    id: string,
+    decide: (tx: Transaction, by: Mover, change: LockedChange) => Promise<void>,
+  ): Promise<WholeChange> {
+    const { workspaceId } = caller;
+    const by = { workspaceId, actor: actorOf(caller) };
+    await this.database.tenant(workspaceId).transaction(async (tx) => {
+      await lockTasks(tx, workspaceId, [id]);
+      const change = await firstRow(tx, lockChange, [workspaceId, id]);
+      if (!change) throw new DroverError('change_not_found');
+      await decide(tx, by, change);
+    });
+    this.moves.wake(workspaceId);
+    return this.changes.get(caller, id);
+  }
+}
+
+/** @throws DroverError `change_moved` */
+function refuseMoved(change: LockedChange, seen: string): void {
+  const { head_commit: headCommit, revision, state } = change;
+  if (headCommit === seen) return;
+  throw new DroverError('change_moved', { members: { headCommit, revision, current: state } });
+}

@@ -1,0 +1,15 @@
+import { query } from '#lib/database';
+
+/**
+ * The repositories that new tasks name. Index: primary key. $1 workspace, $2 ids of repositories.
+ */
+export const namedRepositories = query<{
+  id: string;
+  project_id: string | null;
+  is_archived: boolean;
+}>(
+  'named_repositories',
+  `
+SELECT id, project_id, archived_at IS NOT NULL AS is_archived FROM repositories
+WHERE workspace_id = $1 AND id = ANY($2::uuid[])`,
+);
