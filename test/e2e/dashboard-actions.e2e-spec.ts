@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { newId } from '#lib/kernel';
@@ -84,13 +85,21 @@ describe('the dashboard', () => {
     expect(await listAxeFindings(page)).toEqual([]);
 
     await page.getByLabel('Message to the agent').fill('Shorter, please.');
+    const notes = { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('5, 7, 5') };
+    await page.getByLabel('Files for the agent').setInputFiles(notes);
     await page.getByRole('button', { name: 'Send message' }).click();
     await page.getByText('1 message waits for the end of the turn').waitFor();
     const path = `/runs/${runId}/messages`;
     const { body } = await fleet.api.get<{ items: unknown[] }>(path);
-    expect(body.items).toMatchObject([{ text: 'Shorter, please.', deliver: 'turn_end' }]);
+    const data = { attachments: expect.any(String) };
+    expect(body.items).toMatchObject([{ text: 'Shorter, please.', deliver: 'turn_end', data }]);
     await agent.post(`${path}/delivered`, { positions: [1] });
     await conversation.getByText('Shorter, please.').waitFor();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      conversation.getByRole('link', { name: 'notes.txt' }).click(),
+    ]);
+    expect(await readFile(await download.path(), 'utf8')).toBe('5, 7, 5');
 
     const ask = { prompt: 'May I push?', choices: ['allow once', 'deny'], default: 'deny' };
     const question = { ...ask, deadlineSeconds: 600, onDeadline: 'default', runWaits: true };
@@ -101,6 +110,31 @@ describe('the dashboard', () => {
       return page.items.some(({ type }) => type === 'answer');
     });
     await agent.post(`/runs/${runId}/complete`, {});
+  });
+
+  it('an owner adds and removes the MCP servers of a project', async () => {
+    const { body } = await fleet.api.post<{ id: string }>('/projects', { name: 'Poems' });
+    await page.goto('/settings');
+    await page.getByRole('button', { name: 'Add MCP server' }).first().click();
+    const dialog = page.getByRole('dialog');
+    await dialog.locator('[name=name]').fill('issues');
+    await dialog.getByLabel('Address or command').fill('https://mcp.example.com/mcp');
+    await dialog.getByLabel('Headers or variables').fill('Authorization=Bearer a=b');
+    await dialog.getByRole('button', { name: 'Add MCP server' }).click();
+    await page.getByText('https://mcp.example.com/mcp').waitFor();
+    expect(await listAxeFindings(page)).toEqual([]);
+    const servers = async () =>
+      (await fleet.api.get<{ mcpServers: object[] }>(`/projects/${body.id}`)).body.mcpServers;
+    expect(await servers()).toEqual([
+      {
+        name: 'issues',
+        url: 'https://mcp.example.com/mcp',
+        headers: { Authorization: '[redacted]' },
+      },
+    ]);
+    await page.getByRole('button', { name: 'Remove the MCP server issues' }).click();
+    await page.getByText('The project has no MCP servers.').waitFor();
+    expect(await servers()).toEqual([]);
   });
 
   it('the questions page lists and answers the questions of all tasks', async () => {

@@ -1,4 +1,5 @@
 import { type FormEvent, type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react';
+import { saveAttachments } from '../api/attachments.js';
 import { useLogLines } from '../api/log-lines.js';
 import { useCommand, useRead } from '../api/read.js';
 import { useWorkspace } from '../api/workspace.js';
@@ -6,6 +7,7 @@ import { type Part, toConversation } from '../domain/conversation.js';
 import { formatClock, formatCount, formatDollars } from '../domain/format.js';
 import type { LogLine } from '../domain/log-line.js';
 import type { Task } from '../domain/status.js';
+import { AttachedFiles } from './attached-files.js';
 import { Button, Empty, Field, Panel } from './parts.js';
 
 const EVERY_MS = 5_000;
@@ -114,6 +116,7 @@ function OnePart({ part }: { part: Part }) {
         {NAMES[kind]} <time dateTime={line.at}>{formatClock(line.at)}</time>
       </p>
       <Said line={line} />
+      {line.attachments !== undefined && <AttachedFiles id={line.attachments} />}
     </>
   );
 }
@@ -164,16 +167,24 @@ function Waiting({ runId }: { runId: string }) {
 function MessageForm({ taskId, runId }: { taskId: string; runId: string }) {
   const [text, setText] = useState('');
   const [interrupts, setInterrupts] = useState(false);
+  const files = useRef<HTMLInputElement>(null);
   const send = useCommand(
-    (api, body: { text: string; deliver: 'turn_end' | 'interrupt' }) =>
-      api.post('/api/v1/runs/{runId}/messages', { params: { path: { runId } }, body }),
+    async (api, body: { text: string; deliver: 'turn_end' | 'interrupt' }) => {
+      const attachments = await saveAttachments(api, [...(files.current?.files ?? [])]);
+      const data = attachments === undefined ? {} : { data: { attachments } };
+      const params = { path: { runId } };
+      return api.post('/api/v1/runs/{runId}/messages', { params, body: { ...body, ...data } });
+    },
     {
       done: 'Message sent',
       changes: [
         ['run', runId, 'messages'],
         ['task', taskId],
       ],
-      onDone: () => setText(''),
+      onDone: () => {
+        setText('');
+        if (files.current !== null) files.current.value = '';
+      },
     },
   );
 
@@ -198,6 +209,9 @@ function MessageForm({ taskId, runId }: { taskId: string; runId: string }) {
           onChange={(event) => setText(event.target.value)}
           onKeyDown={sendByKey}
         />
+      </Field>
+      <Field label="Files for the agent">
+        <input ref={files} className="input" type="file" multiple />
       </Field>
       <label>
         <input

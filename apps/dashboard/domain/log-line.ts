@@ -10,6 +10,12 @@ export interface LogLine {
   text: string;
   /** Number of characters after `text` that were cut. */
   leftOut: number;
+  /** The id of the files of a message. */
+  attachments?: unknown;
+}
+
+interface Details {
+  data?: unknown;
 }
 
 export function toLogLine(entry: LogEntry): LogLine {
@@ -23,12 +29,15 @@ export function toLogLine(entry: LogEntry): LogLine {
     newStatus,
     actor,
     action,
+    details,
   } = entry;
   const moved =
     newStatus === null ? '' : `${previousStatus ?? 'new'} → ${newStatus} by ${actor.kind}`;
   const whole = [moved, message].filter(Boolean).join(': ') || action;
   const [text, leftOut] = cutText(whole);
-  return { id, at, level, event, text, leftOut };
+  const { attachments } = ((details as Details).data ?? {}) as { attachments?: unknown };
+  const line = { id, at, level, event, text, leftOut };
+  return attachments === undefined ? line : { ...line, attachments };
 }
 
 /** Splits a text at the matches of a search, regardless of case. `true` marks a match. */

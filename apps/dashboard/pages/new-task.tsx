@@ -1,15 +1,25 @@
 import { Link, useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
+import { saveAttachments } from '../api/attachments.js';
 import { describeError, useCommand, fieldError } from '../api/read.js';
 import { Button, Field, Page } from '../components/parts.js';
 import { toTaskDraft } from '../domain/task-draft.js';
 import { DroverProblem } from '#lib/api-client';
 
+interface NewTask {
+  draft: ReturnType<typeof toTaskDraft>;
+  files: File[];
+}
+
 export function NewTaskPage() {
   const navigate = useNavigate();
   const [jsonError, setJsonError] = useState<string>();
   const create = useCommand(
-    (api, body: ReturnType<typeof toTaskDraft>) => api.post('/api/v1/agent-tasks', { body }),
+    async (api, { draft, files }: NewTask) => {
+      const attachments = await saveAttachments(api, files);
+      const added = attachments && { inputContext: { ...draft.inputContext, attachments } };
+      return api.post('/api/v1/agent-tasks', { body: { ...draft, ...added } });
+    },
     {
       done: 'Task created',
       changes: [['tasks'], ['tasks-head'], ['overview']],
@@ -21,7 +31,9 @@ export function NewTaskPage() {
     event.preventDefault();
     setJsonError(undefined);
     try {
-      create.mutate(toTaskDraft(new FormData(event.currentTarget)));
+      const form = new FormData(event.currentTarget);
+      const files = form.getAll('files').filter((file) => file instanceof File);
+      create.mutate({ draft: toTaskDraft(form), files });
     } catch (error) {
       setJsonError((error as Error).message);
     }
@@ -81,6 +93,9 @@ export function NewTaskPage() {
           error={jsonError}
         >
           <textarea className="input" name="input" rows={4} placeholder='{"branch": "main"}' />
+        </Field>
+        <Field label="Files" hint="A coding agent gets them as attachments.">
+          <input className="input" name="files" type="file" multiple />
         </Field>
         <div className="pair">
           <Field

@@ -1,4 +1,5 @@
 import { ApiKeys } from '../components/api-keys.js';
+import { McpServers } from '../components/mcp-servers.js';
 import { Invitations, Members } from '../components/members.js';
 import { OwnInvitations } from '../components/own-invitations.js';
 import { Page } from '../components/parts.js';
@@ -14,6 +15,7 @@ export function SettingsPage() {
         <Members />
         {may('ADMIN') && <Invitations />}
         {may('ADMIN') && <ApiKeys />}
+        {may('ADMIN') && <McpServers />}
         <Sessions />
       </div>
     </Page>

@@ -1,6 +1,7 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useRead } from '../api/read.js';
 import { AgentLink } from '../components/agent-link.js';
+import { TaskAttachments } from '../components/attached-files.js';
 import { Badge, toLabel } from '../components/badge.js';
 import { Conversation } from '../components/conversation.js';
 import { Foreign } from '../components/foreign.js';
@@ -64,6 +65,7 @@ function OneTask({ task }: { task: Task }) {
           <TaskQuestion task={task} />
           <Outcome task={task} />
           {task.agent !== null && <Conversation task={task} />}
+          <TaskAttachments id={task.inputContext?.['attachments']} />
           <TaskArtifacts task={task} />
           <TaskRuns task={task} />
           <TaskLog taskId={task.id} />
