@@ -19,6 +19,7 @@ export class Rounds {
   private readonly refused: string[] = [];
   private readonly circular: string[] = [];
   private readonly spenders: PullAgent[] = [];
+  private readonly coders: PullAgent[] = [];
 
   private constructor(
     private readonly fleet: TestFleet,
@@ -99,6 +100,7 @@ export class Rounds {
     for (const agent of [this.quiet, this.hand, ...this.spenders]) {
       for (const run of await agent.live()) await agent.complete(run);
     }
+    await this.mergeChanges();
     const capabilities = ['work', 'hand', 'silent', 'draining', 'stray', 'heir', 'push', 'asks'];
     const heir = await PullAgent.register(this.fleet, { capabilities });
     await heir.startHeartbeats();
@@ -295,21 +297,31 @@ export class Rounds {
     );
   }
 
+  /** Reviews and lands what nobody has reviewed in time. */
+  private async mergeChanges(): Promise<void> {
+    const { rows } = await this.fleet.db.owner.query<{ id: string; head: string }>(
+      `SELECT task_id AS id, head_commit AS head FROM changes WHERE state = 'IN_REVIEW'`,
+    );
+    for (const { id, head } of rows) {
+      await this.fleet.api.post(`/changes/${id}/approve`, { headCommit: head });
+      const { changeId, generation } = await claimStep(this.coders[0] as PullAgent);
+      const merged = { generation, outcome: 'merged', commit: head };
+      await this.coders[0]?.api.post(`/change-steps/${changeId}/report`, merged);
+    }
+  }
+
   /** Nobody reviews the change in time. */
   private async overdueReview(): Promise<void> {
     const repository = { name: newId(), url: 'https://example.com/shop.git' };
     const { body } = await this.fleet.api.post<{ id: string }>('/repositories', repository);
     await this.task({ repositoryId: body.id, requiredCapabilities: ['codes'] });
     const coder = await PullAgent.register(this.fleet, { capabilities: ['codes', 'git'] });
+    this.coders.push(coder);
     const run = await coder.claim({ leaseSeconds: HOUR });
     const commit = 'a'.repeat(40);
     const submission = { baseCommit: commit, headCommit: commit, insertions: 1, deletions: 0 };
     await coder.api.post(`/runs/${run.runId}/submit`, { ...submission, filesChanged: 1 });
-    const step = await coder.api.post<{ step: { changeId: string; generation: number } }>(
-      '/change-steps/claim',
-      {},
-    );
-    const { changeId, generation } = step.body.step;
+    const { changeId, generation } = await claimStep(coder);
     const green = { generation, outcome: 'green', commit };
     await coder.api.post(`/change-steps/${changeId}/report`, green);
     await this.fleet.db.owner.query(
@@ -367,4 +379,9 @@ export class Rounds {
       [run?.runId],
     );
   }
+}
+
+async function claimStep({ api }: PullAgent): Promise<{ changeId: string; generation: number }> {
+  type Work = { step: { changeId: string; generation: number } };
+  return (await api.post<Work>('/change-steps/claim', {})).body.step;
 }

@@ -112,6 +112,13 @@ const BUDGET = {
   consumed: '76',
 };
 
+const CHANGE = {
+  repositoryId: 'a repository',
+  revision: 1,
+  branch: 'codex/1',
+  headCommit: 'a commit',
+};
+const CHANGE_MOVE = { ...CHANGE, previousState: 'PROVING', newState: 'WORKING' };
 const BUDGET_END = {
   scope: 'task',
   scopeId: TASK,
@@ -128,7 +135,8 @@ const CYCLE = { path: [TASK, 'b', TASK], taskIds: [TASK, 'b'], length: 2, ownerI
  * Each event of the catalogue: the row that statements write, and everything that a subscriber
  * receives.
  */
-const CATALOGUE: [string, Partial<JournalRow>, Record<string, unknown>][] = [
+type CatalogueRow = [string, Partial<JournalRow>, Record<string, unknown>];
+const CATALOGUE: CatalogueRow[] = [
   [
     'task.created',
     { task_id: TASK, version: 1, new_status: 'PENDING' },
@@ -226,6 +234,32 @@ const CATALOGUE: [string, Partial<JournalRow>, Record<string, unknown>][] = [
     'question.expired',
     { task_id: TASK, run_id: RUN, agent_id: AGENT, details: EXPIRED },
     { ...QUESTION, ...EXPIRED },
+  ],
+  ...['submitted', 'returned', 'review_requested', 'approved', 'merged', 'failed', 'closed'].map(
+    (name): CatalogueRow => [
+      `change.${name}`,
+      { task_id: TASK, run_id: RUN, reason: 'red', message: 'a sentence', details: CHANGE_MOVE },
+      { taskId: TASK, runId: RUN, ...CHANGE_MOVE, reason: 'red', message: 'a sentence' },
+    ],
+  ),
+  [
+    'change.commented',
+    {
+      task_id: TASK,
+      message: 'a word',
+      details: { ...CHANGE, reviewId: 'a review', state: 'WORKING' },
+    },
+    { taskId: TASK, ...CHANGE, reviewId: 'a review', state: 'WORKING', message: 'a word' },
+  ],
+  [
+    'change.review_overdue',
+    { task_id: TASK, details: { ...CHANGE, waitingSince: '2026-11-22T09:00:00+00:00' } },
+    { taskId: TASK, ...CHANGE, waitingSince: '2026-11-22T09:00:00+00:00' },
+  ],
+  [
+    'change.obstructed',
+    { task_id: TASK, details: { ...CHANGE, state: 'APPROVED', obstacle: 'It is dirty.' } },
+    { taskId: TASK, ...CHANGE, state: 'APPROVED', obstacle: 'It is dirty.' },
   ],
   [
     'budget.ending',

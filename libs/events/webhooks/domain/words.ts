@@ -105,7 +105,7 @@ const SENTENCES: Record<EventName | 'webhook.test', Sentence> = {
   'change.closed': (event) =>
     `The change of ${lower(taskOf(event))} was closed without a merge${because(event)}.`,
   'change.commented': (event) =>
-    `Somebody commented on the change of ${lower(taskOf(event))}: ${told(event, 'message')}`,
+    `Somebody commented on the change of ${lower(taskOf(event))}: “${told(event, 'message')}”.`,
   'change.review_overdue': (event) =>
     `The change of ${lower(taskOf(event))} has waited for review since ${told(event, 'waitingSince')}. Approve it, or request changes.`,
   'change.obstructed': (event) =>
