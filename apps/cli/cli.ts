@@ -59,6 +59,18 @@ export class Cli {
     return id ?? (await this.drover.get('/api/v1/auth/caller')).workspaceId;
   }
 
+  /**
+   * Stores the workspace of the context if the context names none. A user of one workspace needs no
+   * name for it, until there is another one.
+   */
+  async keepWorkspace(): Promise<void> {
+    const { name, workspaceId } = this.access();
+    if (name === undefined || workspaceId !== undefined) return;
+    const caller = await this.drover.get('/api/v1/auth/caller').catch(() => undefined);
+    if (caller === undefined) return;
+    this.contexts.put(name, { ...this.contexts.get(name), workspaceId: caller.workspaceId });
+  }
+
   /** Resolves the server: `--context`, then the environment, then the current context. */
   access(): Access {
     const access = this.readEnvironment();

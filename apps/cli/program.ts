@@ -103,8 +103,36 @@ function addCommand(parent: Command, spec: CommandSpec, onEnd: (exitCode: number
       context: flags.text('context'),
       workspaceId: flags.text('workspace'),
     });
-    onEnd((await spec.run(cli, args.map(String), flags)) ?? 0);
+    const found = await withIds(cli, spec, { args: args.map(String), options });
+    onEnd((await spec.run(cli, found.args, new Flags(found.options))) ?? 0);
   });
+}
+
+/** The values that stand for things by a part of an id or by a name are replaced by ids. */
+async function withIds(cli: Cli, { usage, options = [] }: CommandSpec, typed: Typed) {
+  const { findIds, kindsOf } = await import('./names.js');
+  const args = [...typed.args];
+  for (const [index, { kind, isMany }] of kindsOf(usage).entries()) {
+    if (kind === undefined) continue;
+    const end = isMany ? args.length : index + 1;
+    args.splice(index, end - index, ...(await findIds(cli, kind, args.slice(index, end))));
+  }
+  const found = { ...typed.options };
+  for (const [text] of options) {
+    const name = new Option(text).attributeName();
+    const [value] = kindsOf(text);
+    const given = found[name];
+    if (value?.kind === undefined || given === undefined) continue;
+    const words = Array.isArray(given) ? given.map(String) : [String(given)];
+    const ids = await findIds(cli, value.kind, words);
+    found[name] = Array.isArray(given) ? ids : ids[0];
+  }
+  return { args, options: found };
+}
+
+interface Typed {
+  args: string[];
+  options: Record<string, unknown>;
 }
 
 /** Common options can precede the command, follow it or stand between its words. */

@@ -17,10 +17,23 @@ export function askSecret(question: string): Promise<string> {
 
 let piped: string[] | undefined;
 
+/** A closed input has no line. The text after the last line break is a line if it is not empty. */
+function readInput(): string[] {
+  try {
+    const lines = readFileSync(0, 'utf8').split('\n');
+    return lines.at(-1) === '' ? lines.slice(0, -1) : lines;
+  } catch {
+    return [];
+  }
+}
+
 async function readAnswer(question: string, output: NodeJS.WritableStream): Promise<string> {
   if (!process.stdin.isTTY) {
-    piped ??= readFileSync(0, 'utf8').split('\n');
-    return piped.shift()?.trim() ?? '';
+    piped ??= readInput();
+    const answer = piped.shift();
+    if (answer !== undefined) return answer.trim();
+    const advice = 'Run the command at a terminal, or write one answer on each line of its input.';
+    throw new Failure(`No answer to "${question.trim()}".`, advice, EXIT.usage);
   }
   process.stderr.write(question);
   const lines = createInterface({ input: process.stdin, output, terminal: true });

@@ -317,11 +317,12 @@ describe('every other group', () => {
     const to = new Date(Date.now() + 86_400_000).toISOString();
     // A budget of the workspace would stop the tasks of later tests.
     const project = (await drover(['project', 'create', 'Frugal'])).stdout.trim();
-    const of = ['--scope', 'project', '--id', project];
+    const of = ['--project', 'Frugal'];
     const made = await drover(['budget', 'create', '1000', ...of, '--to', to]);
     const id = made.stdout.trim();
     await drover(['budget', 'edit', id, '--tokens', '2000']);
     expect(await json('budget', 'show', id)).toMatchObject({
+      scopeId: project,
       allocated: '2000',
       projection: { recommendation: 'CONTINUE' },
     });
@@ -424,6 +425,11 @@ describe('signing in', () => {
       Array.from({ length: 4 }, () => drover(['workspace', 'list'], { env: {} })),
     );
     expect(together.map(({ code, stderr }) => [code, stderr])).toEqual(Array(4).fill([0, '']));
+    expect((await drover(['workspace', 'create', 'First'], { env: {} })).code).toBe(0);
+    const before = (await drover(['whoami', '--json'], { env: {} })).stdout;
+    expect(before).toContain('workspaceId');
+    expect((await drover(['workspace', 'create', 'Second'], { env: {} })).code).toBe(0);
+    expect((await drover(['whoami', '--json'], { env: {} })).stdout).toBe(before);
     await drover(['context', 'set', 'here', '--workspace', NO_SUCH], { env: {} });
     const contexts = await drover(['context', 'list'], { env: {} });
     expect(contexts.stdout).toBe(`*\there\t${url}\t${NO_SUCH}\tby password\n`);
@@ -435,7 +441,9 @@ describe('signing in', () => {
 describe('an error', () => {
   const AWAY = { DROVER_API_URL: 'http://127.0.0.1:1' };
   it.each<{ line: string; code: number; sentence: RegExp; env?: Record<string, string> }>([
-    { line: 'task show not-an-id', code: 4, sentence: /must be a UUID/ },
+    { line: 'task show not-an-id', code: 5, sentence: /No task has the id or name not-an-id/ },
+    { line: 'task list --project nowhere', code: 5, sentence: /No project has the id or name/ },
+    { line: 'login http://127.0.0.1:9 --name x', code: 2, sentence: /No answer to/ },
     { line: `task show ${NO_SUCH}`, code: 5, sentence: /task does not exist/ },
     { line: 'task lst', code: 2, sentence: /unknown command 'lst'/ },
     { line: 'tsk', code: 2, sentence: /unknown command 'tsk'/ },

@@ -42,7 +42,7 @@ export const list: CommandSpec = {
 };
 
 const show: CommandSpec = {
-  usage: 'show <id>',
+  usage: 'show <agent>',
   summary: 'Show an agent',
   examples: ['agent show $AGENT'],
   run: async (cli, [id = '']) => {
@@ -52,7 +52,7 @@ const show: CommandSpec = {
 };
 
 const health: CommandSpec = {
-  usage: 'health <id>',
+  usage: 'health <agent>',
   summary: 'Show the last heartbeat of an agent',
   examples: ['agent health $AGENT'],
   run: async (cli, [id = '']) => {
@@ -94,7 +94,7 @@ const register: CommandSpec = {
 };
 
 const token: CommandSpec = {
-  usage: 'token <id>',
+  usage: 'token <agent>',
   summary: 'Create a token for an agent and print it once',
   options: [
     ['--expires <duration>', 'lifetime, such as 12h or 30d'],

@@ -15,7 +15,7 @@ const INTERRUPTS = '!';
 
 const commands: Commands = {
   attach: {
-    usage: 'attach <id>',
+    usage: 'attach <task>',
     summary: 'Follow the conversation of a coding agent and talk to it',
     about:
       'Prints messages of the agent to stdout and its tool calls to stderr, from the beginning, ' +

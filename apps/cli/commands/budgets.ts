@@ -49,7 +49,7 @@ const list: CommandSpec = {
 };
 
 const show: CommandSpec = {
-  usage: 'show <id>',
+  usage: 'show <budget>',
   summary: 'Show a budget and its forecast',
   examples: ['budget show $BUDGET'],
   run: async (cli, [id = '']) => {
@@ -110,7 +110,7 @@ function readRecurrence(flags: Flags) {
 }
 
 const alerts: CommandSpec = {
-  usage: 'alerts <id>',
+  usage: 'alerts <budget>',
   summary: 'List the alerts of a budget, newest first',
   options: LIST_OPTIONS,
   examples: ['budget alerts $BUDGET'],
@@ -137,17 +137,20 @@ const create: CommandSpec = {
   summary: 'Create a budget for the workspace, a project, a milestone or a task',
   options: [
     ['--scope <scope>', 'global, project, milestone or task (default global)'],
+    ['--project <project>', 'name or ID of the project that it covers'],
     ['--id <id>', 'ID of the project, milestone or task'],
     ...PERIOD,
     POLICY,
   ],
   examples: [
     'budget create 1000000 --to 2026-12-31T00:00:00Z',
-    'budget create 20000 --scope project --id $PROJECT --to 2026-12-31T00:00:00Z',
+    'budget create 20000 --project Website --to 2026-12-31T00:00:00Z',
     'budget create 1000000 --every month --time-zone Europe/Berlin',
   ],
   run: async (cli, [allocated = ''], flags) => {
-    const scope = (flags.text('scope') ?? 'global') as Budget['scope'];
+    const project = flags.text('project');
+    const fallback = project === undefined ? 'global' : 'project';
+    const scope = (flags.text('scope') ?? fallback) as Budget['scope'];
     const recurrence = readRecurrence(flags);
     const from = flags.text('from');
     const body = {
@@ -157,7 +160,7 @@ const create: CommandSpec = {
         recurrence,
         periodStart: recurrence ? from : (from ?? new Date().toISOString()),
         periodEnd: recurrence ? flags.text('to') : flags.required('to'),
-        scopeId: flags.text('id'),
+        scopeId: flags.text('id') ?? project,
         policy: flags.text('policy') as Policy | undefined,
       }),
     };
@@ -167,7 +170,7 @@ const create: CommandSpec = {
 };
 
 const edit: CommandSpec = {
-  usage: 'edit <id>',
+  usage: 'edit <budget>',
   summary: 'Change the tokens, period or policy of a budget',
   options: [
     ['--tokens <count>', 'new number of tokens'],
@@ -224,8 +227,8 @@ const usage: CommandSpec = {
     ['--from <day>', 'first day, such as 2026-11-01'],
     ['--to <day>', 'last day'],
     ['--time-zone <name>', 'time zone of the days (default UTC)'],
-    ['--project <id>', 'project ID'],
-    ['--agent <id>', 'agent ID'],
+    ['--project <project>', 'name or ID of the project'],
+    ['--agent <agent>', 'name or ID of the agent'],
     ['--model <name>', 'model'],
     ...LIST_OPTIONS,
   ],

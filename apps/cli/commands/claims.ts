@@ -9,7 +9,7 @@ const EXAMPLE_TASK = '0198c0de-7000-7000-8000-000000000000';
 
 const commands: Commands = {
   claim: {
-    usage: 'claim [task]',
+    usage: 'claim [task-id]',
     summary: 'Claim a task for the agent of the token',
     about:
       'Claims the given task, or else the first task that the agent can claim. ' +
@@ -45,7 +45,7 @@ const commands: Commands = {
     },
   },
   'claim:renew': {
-    usage: 'claim:renew <task>',
+    usage: 'claim:renew <task-id>',
     summary: 'Renew the lease of a claimed task',
     options: [RUN_OPTION, ['--lease <duration>', 'new duration of the lease, such as 30m']],
     examples: [`claim:renew ${EXAMPLE_TASK} --lease 30m`],
@@ -58,7 +58,7 @@ const commands: Commands = {
     },
   },
   'claim:release': {
-    usage: 'claim:release <task>',
+    usage: 'claim:release <task-id>',
     summary: 'Release a claimed task for another agent',
     options: [RUN_OPTION, ['--reason <text>', 'reason for the log']],
     examples: [`claim:release ${EXAMPLE_TASK}`],

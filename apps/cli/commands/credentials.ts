@@ -7,7 +7,7 @@ import { askSecret } from '../prompt.js';
 
 type Scheme = 'https';
 
-const OF_PROJECT = ['--project <id>', 'a project, instead of the whole workspace'] as const;
+const OF_PROJECT = ['--project <project>', 'a project, instead of the whole workspace'] as const;
 
 const list: CommandSpec = {
   usage: 'list',

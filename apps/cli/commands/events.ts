@@ -11,9 +11,9 @@ const commands: Commands = {
     options: [
       ['-f, --follow', 'follow new events (always on)'],
       ['--type <name...>', 'event names; task includes all task events'],
-      ['--task <id>', 'task ID'],
-      ['--agent <id>', 'agent ID'],
-      ['--project <id>', 'project ID'],
+      ['--task <task>', 'ID of the task'],
+      ['--agent <agent>', 'name or ID of the agent'],
+      ['--project <project>', 'name or ID of the project'],
       ['--after <id>', 'ID of the event after which to start'],
     ],
     examples: ['events -f', 'events -f --type task.status_changed --json'],

@@ -41,7 +41,7 @@ const create: CommandSpec = {
 };
 
 const set: CommandSpec = {
-  usage: 'set <id>',
+  usage: 'set <project>',
   summary: 'Change a project',
   options: [
     ['--name <text>', 'name of the project'],
@@ -74,7 +74,7 @@ const set: CommandSpec = {
 };
 
 const archive: CommandSpec = {
-  usage: 'archive <id>',
+  usage: 'archive <project>',
   summary: 'Stop a project from accepting tasks',
   examples: ['project archive $PROJECT'],
   run: async (cli, [id = '']) => {

@@ -8,7 +8,7 @@ const list: CommandSpec = {
   summary: 'List questions, nearest deadline first',
   options: [
     ['--status <status>', 'open, answered, expired or cancelled (default open)'],
-    ['--task <id>', 'task ID'],
+    ['--task <task>', 'task ID'],
     ...LIST_OPTIONS,
   ],
   examples: ['question list', 'question list --status answered --json'],
@@ -38,7 +38,7 @@ const list: CommandSpec = {
 };
 
 const show: CommandSpec = {
-  usage: 'show <id>',
+  usage: 'show <question>',
   summary: 'Show a question',
   examples: ['question show $QUESTION'],
   run: async (cli, [id = '']) => {
@@ -48,7 +48,7 @@ const show: CommandSpec = {
 };
 
 const answer: CommandSpec = {
-  usage: 'answer <id> <answer>',
+  usage: 'answer <question> <answer>',
   summary: 'Answer a question; its task resumes from its checkpoint',
   examples: ['question answer $QUESTION yes'],
   run: async (cli, [id = '', text = '']) => {

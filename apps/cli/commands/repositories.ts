@@ -33,7 +33,7 @@ const SETTINGS = [
   ['--ssh-key <file>', 'private key for ssh'],
   ['--known-hosts <file>', 'keys of the server, as `ssh-keyscan` prints them'],
   ['--signing-key <file>', 'private key that signs commits'],
-  ['--project <id>', 'only project whose tasks use the repository'],
+  ['--project <project>', 'only project whose tasks use the repository'],
 ] as const;
 
 const list: CommandSpec = {

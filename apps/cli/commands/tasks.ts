@@ -74,9 +74,9 @@ const list: CommandSpec = {
     ],
     ['--type <name>', 'task type'],
     ['--tag <name...>', 'tags that the task must have'],
-    ['--agent <id>', 'agent ID'],
-    ['--project <id>', 'project ID'],
-    ['--parent <id>', 'ID of the parent task'],
+    ['--agent <agent>', 'name or ID of the agent'],
+    ['--project <project>', 'name or ID of the project'],
+    ['--parent <task>', 'ID of the parent task'],
     ['--schedule <id>', 'ID of the schedule that created the task'],
     ['--text <words>', 'words in the title or description'],
     ['--asking', 'list only tasks with an open question'],
@@ -85,7 +85,7 @@ const list: CommandSpec = {
   examples: ['task list --status RUNNING PENDING', 'task list --all --json | jq length'],
   run: async (cli, _args, flags) => {
     const filter = omitUndefined({
-      status: flags.list('status') as TaskStatus[] | undefined,
+      status: flags.list('status')?.map((word) => word.toUpperCase()) as TaskStatus[] | undefined,
       taskType: flags.text('type'),
       tags: flags.list('tag'),
       agentId: flags.text('agent'),
@@ -103,14 +103,14 @@ const list: CommandSpec = {
 };
 
 const show: CommandSpec = {
-  usage: 'show <id>',
+  usage: 'show <task>',
   summary: 'Show a task',
   examples: ['task show 0198c0de-7000-7000-8000-000000000000'],
   run: async (cli, [id = '']) => showTask(cli.out, await readTask(cli.drover, id)),
 };
 
 const watch: CommandSpec = {
-  usage: 'watch <id>',
+  usage: 'watch <task>',
   summary: 'Follow the status of a task until it is finished',
   about: 'The exit code is 0 if the task completes, and 1 otherwise.',
   examples: ['task watch 0198c0de-7000-7000-8000-000000000000'],
@@ -137,7 +137,7 @@ const watch: CommandSpec = {
 };
 
 const logs: CommandSpec = {
-  usage: 'logs <id>',
+  usage: 'logs <task>',
   summary: 'Print the log of a task, oldest entry first',
   options: [
     ['-f, --follow', 'follow the log until the task is finished'],
@@ -157,7 +157,7 @@ const logs: CommandSpec = {
 };
 
 const explain: CommandSpec = {
-  usage: 'explain <id>',
+  usage: 'explain <task>',
   summary: 'Explain the status of a task and estimate its start and end',
   examples: ['task explain 0198c0de-7000-7000-8000-000000000000'],
   run: async (cli, [id = '']) => {
@@ -170,7 +170,7 @@ const explain: CommandSpec = {
 const REASON = [['--reason <text>', 'reason for the log']] as const;
 
 const cancel: CommandSpec = {
-  usage: 'cancel <id...>',
+  usage: 'cancel <task...>',
   summary: 'Cancel tasks; running agents are asked to stop',
   options: [...REASON, ['--cascade', 'cancel dependent tasks too']],
   examples: ['task cancel 0198c0de-7000-7000-8000-000000000000 --reason "not needed"'],
@@ -187,7 +187,7 @@ const cancel: CommandSpec = {
 };
 
 const pause: CommandSpec = {
-  usage: 'pause <id...>',
+  usage: 'pause <task...>',
   summary: 'Pause tasks; running agents are asked to stop',
   options: [...REASON, ['--after-turn', 'wait until the coding agent has ended its current turn']],
   examples: ['task pause 0198c0de-7000-7000-8000-000000000000 --after-turn'],
@@ -210,7 +210,7 @@ function transition(
   result: string,
 ): CommandSpec {
   return {
-    usage: `${verb} <id...>`,
+    usage: `${verb} <task...>`,
     summary,
     options: REASON,
     examples: [`task ${verb} 0198c0de-7000-7000-8000-000000000000`],
@@ -248,7 +248,7 @@ async function runForEach(
 }
 
 const edit: CommandSpec = {
-  usage: 'edit <id>',
+  usage: 'edit <task>',
   summary: 'Change the fields of a task',
   options: TASK_OPTIONS.filter(([flags]) => !/^--(type|input|env|depends-on|attach)\b/.test(flags)),
   examples: ['task edit 0198c0de-7000-7000-8000-000000000000 --priority 9 --tag urgent'],
@@ -262,7 +262,7 @@ const edit: CommandSpec = {
 };
 
 const message: CommandSpec = {
-  usage: 'message <id> <text>',
+  usage: 'message <task> <text>',
   summary: 'Send a message to the coding agent of a running task',
   about: 'The agent hears it after its current turn. `drover attach` shows its answer.',
   options: [
@@ -280,7 +280,7 @@ const message: CommandSpec = {
 };
 
 const continueTask: CommandSpec = {
-  usage: 'continue <id> <text>',
+  usage: 'continue <task> <text>',
   summary: 'Continue the conversation of a finished task in a new task',
   about: 'Prints the ID of the new task. Follow it with `drover attach`.',
   options: [['--attach <file...>', 'files for the agent, such as pictures']],
@@ -297,7 +297,7 @@ const continueTask: CommandSpec = {
 };
 
 const runs: CommandSpec = {
-  usage: 'runs <id>',
+  usage: 'runs <task>',
   summary: 'List the runs of a task',
   options: LIST_OPTIONS,
   examples: ['task runs 0198c0de-7000-7000-8000-000000000000'],
@@ -323,7 +323,7 @@ const runs: CommandSpec = {
 };
 
 const usage: CommandSpec = {
-  usage: 'usage <id>',
+  usage: 'usage <task>',
   summary: 'List the reports of usage of a task',
   about: 'A report of a coding agent is one request to its model.',
   options: [['--run <id>', 'run ID'], ...LIST_OPTIONS],

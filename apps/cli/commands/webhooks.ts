@@ -71,7 +71,7 @@ const list: CommandSpec = {
 };
 
 const show: CommandSpec = {
-  usage: 'show <id>',
+  usage: 'show <webhook>',
   summary: 'Show a webhook',
   examples: ['webhook show $WEBHOOK'],
   run: async (cli, [id = '']) => {
@@ -81,7 +81,7 @@ const show: CommandSpec = {
 };
 
 const edit: CommandSpec = {
-  usage: 'edit <id>',
+  usage: 'edit <webhook>',
   summary: 'Change, disable or enable a webhook',
   options: [
     ['--url <url>', 'URL of the receiver'],
@@ -107,7 +107,7 @@ const edit: CommandSpec = {
 };
 
 const remove: CommandSpec = {
-  usage: 'delete <id>',
+  usage: 'delete <webhook>',
   summary: 'Delete a webhook and its pending deliveries',
   examples: ['webhook delete $WEBHOOK'],
   run: async (cli, [id = '']) => {
@@ -118,7 +118,7 @@ const remove: CommandSpec = {
 };
 
 const rotate: CommandSpec = {
-  usage: 'rotate <id>',
+  usage: 'rotate <webhook>',
   summary: 'Create a new signing secret and print it once',
   about: 'The old secret stays valid for 24 hours.',
   examples: ['webhook rotate $WEBHOOK'],
@@ -130,7 +130,7 @@ const rotate: CommandSpec = {
 };
 
 const test: CommandSpec = {
-  usage: 'test <id>',
+  usage: 'test <webhook>',
   summary: 'Send a test event',
   examples: ['webhook test $WEBHOOK'],
   run: async (cli, [id = '']) => {
@@ -144,7 +144,7 @@ const STATE = ['--state <state>', 'pending, delivered or dead'] as const;
 type State = 'pending' | 'delivered' | 'dead';
 
 const deliveries: CommandSpec = {
-  usage: 'deliveries <id>',
+  usage: 'deliveries <webhook>',
   summary: 'List the deliveries of a webhook, newest first',
   options: [STATE, ...LIST_OPTIONS],
   examples: ['webhook deliveries $WEBHOOK --state dead'],
@@ -170,7 +170,7 @@ const deliveries: CommandSpec = {
 };
 
 const replay: CommandSpec = {
-  usage: 'replay <id> [delivery...]',
+  usage: 'replay <webhook> [delivery...]',
   summary: 'Replay deliveries by ID, by time or by state',
   options: [STATE, ['--from <time>', 'start of the period'], ['--to <time>', 'end of the period']],
   examples: ['webhook replay $WEBHOOK --state dead'],

@@ -33,10 +33,12 @@ const list: CommandSpec = {
 const create: CommandSpec = {
   usage: 'create <name>',
   summary: 'Create a workspace',
+  about: 'The workspace of the context stays. Change it with `drover workspace use`.',
   options: [['--slug <word>', 'short name (default: from the name)']],
   examples: ['workspace create Research'],
   run: async (cli, [name = ''], flags) => {
     const slug = flags.text('slug') ?? name.toLowerCase().replace(/[^a-z0-9]+/g, '-');
+    await cli.keepWorkspace();
     const workspace = await cli.drover.post('/api/v1/workspaces', { body: { name, slug } });
     cli.out.done(workspace, workspace.id);
   },

@@ -29,9 +29,16 @@ export function parseFilter(search: Record<string, unknown>): TaskFilter {
 }
 
 /** Converts a filter to query parameters of the API. */
-export function toQuery({ tag, ...filter }: TaskFilter) {
-  return { ...filter, ...(tag === undefined ? {} : { tags: [tag] }) };
+export function toQuery({ tag, text, ...filter }: TaskFilter) {
+  return {
+    ...filter,
+    ...(text === undefined ? {} : BEGIN_OF_ID.test(text) ? { idPrefix: text } : { text }),
+    ...(tag === undefined ? {} : { tags: [tag] }),
+  };
 }
+
+/** No title begins like this. */
+const BEGIN_OF_ID = /^[0-9a-f]{8}(?:-[0-9a-f-]{0,27})?$/i;
 
 function isStatus(value: unknown): value is TaskStatus {
   return TASK_STATUSES.includes(value as TaskStatus);

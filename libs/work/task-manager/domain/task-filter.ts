@@ -17,6 +17,8 @@ export interface TaskFilter {
   milestoneId?: string;
   /** The schedule that created it, also if the schedule is deleted. */
   scheduleId?: string;
+  /** The first digits of its id, with or without hyphens. */
+  idPrefix?: string;
   taskType?: string;
   /** Whether it waits for the answer to a question of its last run. */
   waitsForAnswer?: boolean;
@@ -28,6 +30,18 @@ export interface TaskFilter {
   createdBefore?: string;
   updatedAfter?: string;
   updatedBefore?: string;
+}
+
+/** The digits of an id, of which there must be some. */
+export const ID_PREFIX = /^[0-9a-fA-F-]{4,36}$/;
+
+/** The least and the greatest id that begin with some digits. Undefined: there are too many. */
+export function idsWith(prefix: string): { from: string; to: string } | undefined {
+  const digits = prefix.replaceAll('-', '').toLowerCase();
+  if (digits.length > 32) return undefined;
+  const asId = (fill: string) =>
+    digits.padEnd(32, fill).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+  return { from: asId('0'), to: asId('f') };
 }
 
 /** A part of a list: page size and position. */

@@ -1,5 +1,5 @@
 import { waitsForAnswer } from '#lib/transitions';
-import type { TaskFilter } from '../domain/task-filter.js';
+import { idsWith, type TaskFilter } from '../domain/task-filter.js';
 
 /** Collects the parameters of a statement whose text depends on the request. */
 export class Params {
@@ -37,6 +37,11 @@ const CONDITIONS: Conditions = {
   projectId: (id, params) => `t.project_id = ${params.add(id)}::uuid`,
   milestoneId: (id, params) => `t.milestone_id = ${params.add(id)}::uuid`,
   scheduleId: (id, params) => `t.schedule_id = ${params.add(id)}::uuid`,
+  idPrefix: (prefix, params) => {
+    const ids = idsWith(prefix);
+    if (ids === undefined) return 'false';
+    return `t.id BETWEEN ${params.add(ids.from)}::uuid AND ${params.add(ids.to)}::uuid`;
+  },
   taskType: (type, params) => `t.task_type = ${params.add(type)}`,
   waitsForAnswer: (waits) => (waits ? waitsForAnswer('t') : `${waitsForAnswer('t')} IS NOT TRUE`),
   // Not LIKE, because `%` and `_` in typed text would have a meaning.

@@ -1,6 +1,6 @@
 import { Flag, Id, Int, OneOf, OneOfList, PageQuery, Text, TextList, Timestamp } from '#lib/http';
 import { LOG_LEVELS, type LogLevel } from '../../domain/log-view.js';
-import type { TaskFilter } from '../../domain/task-filter.js';
+import { ID_PREFIX, type TaskFilter } from '../../domain/task-filter.js';
 import { TASK_STATUSES, type TaskStatus } from '#lib/transitions';
 
 /** All given filters must match. Without filters, all tasks of the workspace are listed. */
@@ -56,6 +56,15 @@ export class ListTasksQuery extends PageQuery implements TaskFilter {
 
   @Id({ optional: true, description: 'Only tasks that this schedule created.' })
   scheduleId?: string;
+
+  @Text({
+    max: 36,
+    pattern: { regexp: ID_PREFIX, words: 'be at least 4 digits of an id' },
+    optional: true,
+    example: '0198c0de-7',
+    description: 'Only tasks whose id begins with these digits.',
+  })
+  idPrefix?: string;
 
   @Text({ max: 100, optional: true, example: 'development' })
   taskType?: string;

@@ -1,0 +1,87 @@
+import type { components } from '#lib/api-client';
+import type { Cli } from './cli.js';
+import { EXIT } from './exit-codes.js';
+import { Failure, usageError } from './failure.js';
+import { ALL, readList } from './lists.js';
+
+/** The kinds of things that commands find by a part of their id, or by their name. */
+export type Kind = 'task' | 'agent' | 'project' | 'budget' | 'webhook' | 'question';
+
+/** The kinds of things that a usage or an option names as `<task>` or `<task...>`, in their order. */
+export function kindsOf(usage: string): { kind: Kind | undefined; isMany: boolean }[] {
+  return [...usage.matchAll(/[<[]([\w-]+)(\.{3})?[>\]]/g)].map(([, word = '', dots]) => ({
+    kind: word in FIND ? (word as Kind) : undefined,
+    isMany: dots !== undefined,
+  }));
+}
+
+interface Found {
+  id: string;
+  name?: string;
+}
+
+const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const PART = /^[0-9a-f-]{4,35}$/i;
+const MOST_SHOWN = 5;
+
+/** Replaces names, and ids that are not whole, by ids. Whole ids stay as they are. */
+export function findIds(cli: Cli, kind: Kind, words: readonly string[]): Promise<string[]> {
+  return Promise.all(words.map((word) => findId(cli, kind, word)));
+}
+
+/** @throws Failure if nothing, or more than one thing, has this id or name */
+export async function findId(cli: Cli, kind: Kind, word: string): Promise<string> {
+  if (ID.test(word)) return word;
+  const found = await FIND[kind](cli, word);
+  const [only, another] = found;
+  if (only !== undefined && another === undefined) return only.id;
+  if (only === undefined) {
+    const advice = `List them with \`drover ${kind} list\`.`;
+    throw new Failure(`No ${kind} has the id or name ${word}.`, advice, EXIT.notFound);
+  }
+  const shown = found.slice(0, MOST_SHOWN).map(({ id, name = '' }) => `\n  ${id} ${name}`);
+  const rest = found.length > MOST_SHOWN ? '\n  …' : '';
+  throw usageError(
+    `${word} stands for more than one ${kind}:${shown.join('')}${rest}`,
+    'Type more of the id.',
+  );
+}
+
+type Find = (cli: Cli, word: string) => Promise<Found[]>;
+
+const FIND: Record<Kind, Find> = {
+  task: async ({ drover }, word) => {
+    if (!PART.test(word)) return [];
+    const query = { idPrefix: word, limit: MOST_SHOWN + 1 };
+    const { items } = await drover.get('/api/v1/agent-tasks', { params: { query } });
+    return items.map(({ id, title }) => ({ id, name: title }));
+  },
+  agent: among(({ drover }) =>
+    readList(ALL, (query) => drover.get('/api/v1/agents', { params: { query } })),
+  ),
+  project: among(({ drover }) =>
+    readList(ALL, (query) => drover.get('/api/v1/projects', { params: { query } })),
+  ),
+  budget: among(({ drover }) =>
+    readList(ALL, (query) => drover.get('/api/v1/budgets', { params: { query } })),
+  ),
+  webhook: among(({ drover }) =>
+    readList(ALL, (query) => drover.get('/api/v1/webhooks', { params: { query } })),
+  ),
+  question: among(async ({ drover }) => {
+    const open: components['schemas']['Question'][] = await readList(ALL, (page) =>
+      drover.get('/api/v1/questions', { params: { query: { status: 'open', ...page } } }),
+    );
+    return open;
+  }),
+};
+
+/** A name counts before the beginning of an id. */
+function among(read: (cli: Cli) => Promise<Found[]>): Find {
+  return async (cli, word) => {
+    const all = await read(cli);
+    const named = all.filter(({ id, name }) => name === word || id === word);
+    if (named.length > 0 || !PART.test(word)) return named;
+    return all.filter(({ id }) => id.startsWith(word.toLowerCase()));
+  };
+}

@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { join } from 'node:path';
+import { TestFleet } from '../support/fleet.js';
+import { type Ended, Terminal } from './terminal.js';
+
+/** Short ids and names in the command line. */
+
+let fleet: TestFleet;
+
+beforeAll(async () => {
+  fleet = await TestFleet.atSharedServer();
+});
+afterAll(() => fleet.stop());
+
+function drover(args: readonly string[]): Promise<Ended> {
+  const { folder, access } = fleet;
+  const own = { HOME: folder, DROVER_CONFIG: join(folder, 'config.json') };
+  const env = { ...own, DROVER_HOME: join(folder, 'none'), ...access };
+  return new Terminal(args, { env, cwd: folder, input: '' }).ended;
+}
+
+async function json<T>(...args: string[]): Promise<T> {
+  const { code, stdout, stderr } = await drover([...args, '--json']);
+  if (code !== 0) throw new Error(`${args.join(' ')}: ${code} ${stderr}`);
+  return JSON.parse(stdout) as T;
+}
+
+it('the beginning of an id stands for a task, and a name for a project', async () => {
+  const body = '{"title": "By name", "taskType": "nobody", "idempotent": 1}';
+  const refused = await drover(['api', 'POST', '/agent-tasks', body]);
+  expect([refused.code, refused.stderr]).toEqual([4, expect.stringContaining('idempotent')]);
+  await drover(['api', 'POST', '/projects', '{"name": "Short ids"}']);
+  const options = ['--title', 'By name', '--type', 'nobody', '--project', 'Short ids'];
+  const id = (await drover(['task', 'create', ...options])).stdout.trim();
+  expect(await json('task', 'show', id.slice(0, 26))).toMatchObject({ id });
+  const list = ['task', 'list', '--project', 'Short ids', '--status', 'pending'];
+  expect(await json(...list)).toMatchObject([{ id }]);
+  const another = (await drover(['task', 'create', ...options])).stdout.trim();
+  const ambiguous = await drover(['task', 'cancel', id.slice(0, 4)]);
+  expect(ambiguous.code).toBe(2);
+  expect(ambiguous.stderr).toMatch(/stands for more than one task:[^]*By name/);
+  expect((await drover(['task', 'cancel', id.slice(0, 28), another])).code).toBe(0);
+});
