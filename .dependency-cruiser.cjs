@@ -12,7 +12,7 @@ const LAYERS = [
     'model-proxy',
     'api-client',
   ],
-  ['http', 'agent-host', 'agent-sessions', 'mcp', 'progress'],
+  ['http', 'agent-host', 'agent-sessions', 'mcp', 'progress', 'git'],
   ['identity'],
   ['transitions', 'journal', 'audit'],
   ['secrets', 'admission'],
@@ -74,7 +74,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^apps/worker/', pathNot: '\\.(int-)?spec\\.ts$' },
       to: {
-        path: '^libs/[^/]+/(?!kernel/|env/|session-runtime/|agent-host/|agent-kinds/|agent-sessions/|model-proxy/|progress/|api-client/)|node_modules/(@nestjs|pg|@prisma)/',
+        path: '^libs/[^/]+/(?!kernel/|env/|session-runtime/|agent-host/|agent-kinds/|agent-sessions/|model-proxy/|progress/|api-client/|git/)|node_modules/(@nestjs|pg|@prisma)/',
       },
     },
     {
@@ -128,6 +128,15 @@ module.exports = {
       from: { path: '^libs/hosts/agent-host/', pathNot: '\\.(int-)?spec\\.ts$|/testing/' },
       to: {
         path: '^libs/[^/]+/(?!kernel/|env/|session-runtime/|agent-host/|agent-kinds/|model-proxy/|api-client/)|node_modules/(@nestjs|pg|@prisma)/',
+      },
+    },
+    {
+      name: 'git-stands-alone',
+      comment: 'Hosts use it on other machines, and without a server: no Nest, no database.',
+      severity: 'error',
+      from: { path: '^libs/code/git/', pathNot: '\\.(int-)?spec\\.ts$|/testing/' },
+      to: {
+        path: '^libs/[^/]+/(?!kernel/|session-runtime/|git/)|node_modules/(@nestjs|pg|@prisma)/',
       },
     },
     {

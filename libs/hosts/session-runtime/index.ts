@@ -46,5 +46,6 @@ export {
 } from './sandbox/limits.js';
 export { findQuotas, type FolderQuotas } from './sandbox/folder-quota.js';
 export { measureFolder } from './sandbox/folder-size.js';
+export { listenForSession } from './sandbox/listen-for-session.js';
 export { whyNoSession } from './sandbox/open-sandbox.js';
 export type { Sandbox, SandboxProgram } from './sandbox/sandbox.js';

@@ -1,0 +1,138 @@
+import { git, type GitCall, GitError, gitSays, gitText } from '../process/git.js';
+import { type CommitWords, createCommit } from '../work/create-commit.js';
+import { mergeBase } from './diff.js';
+
+export type MergeMethod = 'squash' | 'merge' | 'rebase';
+
+/**
+ * A change on top of its target. `same`: the target has all of it already. `conflict`: the files,
+ * and a text that shows the places.
+ */
+export type Integrated =
+  | { kind: 'ready'; commit: string; tree: string }
+  | { kind: 'same' }
+  | { kind: 'conflict'; files: string[]; text: string };
+
+export interface Integration {
+  /** The tip of the target. */
+  onto: string;
+  head: string;
+  method: MergeMethod;
+  words: CommitWords;
+}
+
+/** The maximum of a conflict's text, in characters. */
+const MAX_TEXT = 16_384;
+const SHOWN_FILES = 5;
+
+/**
+ * Merges a change into its target without any working folder: no filter, hook or merge driver can
+ * run. No ref moves.
+ *
+ * @param call the git folder of the host with both, which gets the new commits
+ * @throws GitError
+ */
+export async function integrate(
+  { onto, head, method, words }: Integration,
+  call: GitCall,
+): Promise<Integrated> {
+  if (await gitSays(['merge-base', '--is-ancestor', head, onto], call)) return { kind: 'same' };
+  if (method === 'rebase') return rebase(onto, head, words, call);
+  const merged = await mergeTrees(onto, head, call);
+  if (merged.kind === 'conflict') return merged;
+  const { tree } = merged;
+  if (tree === (await treeOf(onto, call))) return { kind: 'same' };
+  const parents = method === 'merge' ? [onto, head] : [onto];
+  return { kind: 'ready', tree, commit: await createCommit({ tree, parents, ...words }, call) };
+}
+
+/** The commits keep their authors and messages. Those whose changes the target has are left out. */
+async function rebase(
+  onto: string,
+  head: string,
+  words: CommitWords,
+  call: GitCall,
+): Promise<Integrated> {
+  const base = await mergeBase(onto, head, call);
+  const listed = await gitText(
+    ['rev-list', '--reverse', '--topo-order', '--no-merges', `${base}..${head}`],
+    call,
+  );
+  let tip = onto;
+  let tree = await treeOf(onto, call);
+  for (const commit of listed.split('\n').filter(Boolean)) {
+    // A commit with this parent and the tip's files makes that parent the base of the merge.
+    const parent = await gitText(['rev-parse', `${commit}^`], call);
+    const author = words.author;
+    const ours = await createCommit({ tree, parents: [parent], author, message: 'base' }, call);
+    const merged = await mergeTrees(ours, commit, call);
+    if (merged.kind === 'conflict') return merged;
+    if (merged.tree === tree) continue;
+    tree = merged.tree;
+    tip = await createCommit(
+      { ...words, ...(await wordsOf(commit, call)), tree, parents: [tip] },
+      call,
+    );
+  }
+  return tip === onto ? { kind: 'same' } : { kind: 'ready', commit: tip, tree };
+}
+
+async function wordsOf(commit: string, call: GitCall) {
+  const format = ['%an', '%ae', '%ad', '%B'].join('%x00');
+  const said = await gitText(['log', '-1', '--date=raw', `--format=${format}`, commit], call);
+  const [name = '', email = '', authorDate, message = ''] = said.split('\0');
+  return { author: { name, email }, authorDate, message };
+}
+
+async function mergeTrees(
+  ours: string,
+  theirs: string,
+  call: GitCall,
+): Promise<{ kind: 'merged'; tree: string } | (Integrated & { kind: 'conflict' })> {
+  const args = ['merge-tree', '--write-tree', '-z', '--name-only', '--messages'];
+  const { exitCode, stdout } = await git([...args, '--allow-unrelated-histories', ours, theirs], {
+    ...call,
+    codes: [1],
+  });
+  const [tree = '', ...rest] = stdout.toString().split('\0');
+  if (exitCode === 0) return { kind: 'merged', tree };
+  const end = rest.indexOf('');
+  const files = [...new Set(rest.slice(0, end))];
+  return { kind: 'conflict', files, text: await describe(tree, files, call) };
+}
+
+/** The parts of the files between the marks of conflicts. */
+async function describe(tree: string, files: string[], call: GitCall): Promise<string> {
+  const parts: string[] = [];
+  for (const file of files.slice(0, SHOWN_FILES)) {
+    const found = await git(['cat-file', 'blob', `${tree}:${file}`], {
+      ...call,
+      maxBytes: 1024 * 1024,
+      cuts: true,
+    }).catch((error: unknown) => {
+      if (!(error instanceof GitError)) throw error;
+      return undefined;
+    });
+    const marked = found === undefined ? '' : marksIn(found.stdout.toString());
+    parts.push(`--- ${file}\n${marked || '(deleted, renamed or binary on one side)\n'}`);
+  }
+  const more = files.length - SHOWN_FILES;
+  if (more > 0) parts.push(`${more} more files\n`);
+  return parts.join('\n').slice(0, MAX_TEXT);
+}
+
+function marksIn(text: string): string {
+  const shown: string[] = [];
+  let isInside = false;
+  for (const line of text.split('\n')) {
+    if (line.startsWith('<<<<<<< ')) isInside = true;
+    if (isInside) shown.push(line);
+    if (line.startsWith('>>>>>>> ')) isInside = false;
+  }
+  return shown.length === 0 ? '' : `${shown.join('\n')}\n`;
+}
+
+/** @throws GitError */
+export function treeOf(commit: string, call: GitCall): Promise<string> {
+  return gitText(['rev-parse', `${commit}^{tree}`], call);
+}

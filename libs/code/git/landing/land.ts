@@ -1,0 +1,153 @@
+import { type GitCall, gitSays } from '../process/git.js';
+import { CheckedOut } from '../remote/checked-out.js';
+import { push, type PushedRef, type ReachedRemote, readRefs } from '../remote/remote.js';
+import { commitOf } from '../repository/folders.js';
+import type { Mirror } from '../repository/mirror.js';
+import type { CommitWords } from '../work/create-commit.js';
+import { integrate, type MergeMethod, treeOf } from './integrate.js';
+
+/** The result of an acceptance that found the commit wanting. */
+export interface RedProof {
+  commit: string;
+  exitCode: number;
+  output: string;
+  durationMs: number;
+}
+
+export interface LandingChange {
+  target: string;
+  branch: string;
+  /** The commit that is submitted. */
+  head: string;
+  /** The commit whose files acceptance has found green, if there is one. */
+  proven: string | null;
+  /** What an earlier host was about to push to the target, and in place of which commit. */
+  planned?: { commit: string; base: string } | null;
+  method: MergeMethod;
+  words: CommitWords;
+  /** Further refs of the change at the repository, by their full names. */
+  ownRefs?: readonly string[];
+}
+
+export interface LandingParts {
+  mirror: Mirror;
+  remote: ReachedRemote;
+  /** The host's git folder for the change. It borrows the objects of the mirror. */
+  call: GitCall & { gitDir: string };
+  /** Proves a commit. Undefined: it is green. */
+  accept: (commit: string) => Promise<RedProof | undefined>;
+  /**
+   * Records what is about to be pushed. It fails if the step has another host by now.
+   */
+  plan: (commit: string, base: string) => Promise<void>;
+  signal?: AbortSignal;
+}
+
+export type Landed =
+  | { kind: 'merged'; commit: string }
+  | { kind: 'red'; proof: RedProof }
+  | { kind: 'conflict'; files: string[]; text: string }
+  /** It can land later. The reason is a sentence for people. */
+  | { kind: 'blocked'; reason: string };
+
+/** The target can move while a change is proven. After so many times other changes come first. */
+const MAX_ROUNDS = 5;
+
+/**
+ * Lands a change on its target. Whoever calls it again after an end at any point gets one effect:
+ * the target moves only from the commit on which the change was proven, and a landing that took
+ * place is found again.
+ *
+ * @throws GitError, UnusableRepository, and the errors of `accept` and `plan`
+ */
+export async function land(change: LandingChange, parts: LandingParts): Promise<Landed> {
+  const { target } = change;
+  const { mirror, remote, call, signal } = parts;
+  const ref = `refs/heads/${target}`;
+  const planned = change.planned === undefined || change.planned === null ? [] : [change.planned];
+  let proven = change.proven === null ? undefined : await treeOrNone(change.proven, call);
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    signal?.throwIfAborted();
+    await mirror.fetch(remote, { signal });
+    const tip = await mirror.tip(target);
+    const checkedOut = await CheckedOut.find(remote.local, ref, call);
+    for (const { commit, base } of planned) {
+      if (!(await contains(tip, commit, call))) continue;
+      if (tip === commit) await checkedOut?.catchUp(base, commit);
+      await removeOwn(change, parts);
+      return { kind: 'merged', commit };
+    }
+    const result = await integrate({ ...change, onto: tip }, call);
+    if (result.kind === 'conflict') return result;
+    if (result.kind === 'same') {
+      await removeOwn(change, parts);
+      return { kind: 'merged', commit: tip };
+    }
+    const { commit, tree } = result;
+    const why = await whyBlocked(checkedOut, tip, commit);
+    if (why !== undefined) return { kind: 'blocked', reason: why };
+    if (tree !== proven) {
+      const proof = await parts.accept(commit);
+      if (proof !== undefined) return { kind: 'red', proof };
+      proven = tree;
+    }
+    planned.push({ commit, base: tip });
+    await parts.plan(commit, tip);
+    const end = await push(call.gitDir, remote, [{ name: ref, from: tip, to: commit }], { signal });
+    if (end.kind === 'refused') {
+      return { kind: 'blocked', reason: `The repository refused the push: ${end.why}` };
+    }
+    if (end.kind === 'moved') continue;
+    await checkedOut?.follow(tip, commit);
+    await removeOwn(change, parts);
+    return { kind: 'merged', commit };
+  }
+  return { kind: 'blocked', reason: `The branch ${target} moves faster than acceptance takes` };
+}
+
+async function whyBlocked(
+  checkedOut: CheckedOut | undefined,
+  tip: string,
+  commit: string,
+): Promise<string | undefined> {
+  if (checkedOut === undefined) return undefined;
+  return (await checkedOut.whyNot(tip)) ?? (await checkedOut.whyInTheWay(tip, commit));
+}
+
+async function treeOrNone(commit: string, call: GitCall): Promise<string | undefined> {
+  return (await commitOf(commit, call)) === undefined ? undefined : treeOf(commit, call);
+}
+
+async function contains(tip: string, commit: string, call: GitCall): Promise<boolean> {
+  if ((await commitOf(commit, call)) === undefined) return false;
+  return gitSays(['merge-base', '--is-ancestor', commit, tip], call);
+}
+
+/** A branch that somebody has moved since is theirs, and stays. */
+async function removeOwn(
+  { branch, head, ownRefs = [] }: LandingChange,
+  { call, remote, signal }: LandingParts,
+): Promise<void> {
+  await removeRefs(call.gitDir, remote, { [`refs/heads/${branch}`]: head }, { ownRefs, signal });
+}
+
+/**
+ * Removes refs of a change at the repository.
+ *
+ * @param only refs that are removed only at these commits
+ * @param options `ownRefs`: refs of Drover, removed in any case
+ * @throws GitError
+ */
+export async function removeRefs(
+  gitDir: string,
+  remote: ReachedRemote,
+  only: Readonly<Record<string, string>>,
+  { ownRefs, signal }: { ownRefs: readonly string[]; signal?: AbortSignal },
+): Promise<void> {
+  const found = await readRefs(remote, [...Object.keys(only), ...ownRefs], signal);
+  const refs = [...found].flatMap(([name, commit]): PushedRef[] => {
+    const isOwn = ownRefs.includes(name) || only[name] === commit;
+    return isOwn ? [{ name, from: commit, to: undefined }] : [];
+  });
+  for (const ref of refs) await push(gitDir, remote, [ref], { signal });
+}

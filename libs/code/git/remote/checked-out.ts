@@ -1,0 +1,96 @@
+import { lstat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { git, type GitCall, GitError, gitText } from '../process/git.js';
+import { checkedOutBranch, type LocalRepository } from './local-repository.js';
+
+/**
+ * The files of a local repository whose target branch is checked out. They follow the branch by a
+ * git folder of the host: filters that the repository's configuration names do not run.
+ */
+export class CheckedOut {
+  private constructor(private readonly call: GitCall) {}
+
+  /** @returns undefined if the branch is not checked out there */
+  static async find(
+    local: LocalRepository | undefined,
+    ref: string,
+    host: Pick<GitCall, 'gitDir' | 'objects'>,
+  ): Promise<CheckedOut | undefined> {
+    if (local?.workTree === undefined || (await checkedOutBranch(local)) !== ref) return undefined;
+    const indexFile = join(local.gitDir, 'index');
+    const { workTree } = local;
+    // An index of another layout than the host's would be written anew.
+    const config = [['index.sparse', 'false'] as const];
+    return new CheckedOut({ ...host, workTree, indexFile, cwd: workTree, config });
+  }
+
+  /**
+   * @param commit the commit of the branch
+   * @returns the reason why its files cannot follow, in a sentence; undefined if they can
+   */
+  async whyNot(commit: string): Promise<string | undefined> {
+    if ((await lstat(`${this.call.indexFile}.lock`).catch(() => undefined)) !== undefined) {
+      return 'Another git works in the checked-out folder (index.lock)';
+    }
+    const staged = await this.names(['diff-index', '--cached', '--name-only', '-z', commit]);
+    const changed = await this.names(['diff-files', '--name-only', '-z']);
+    const names = [...new Set([...staged, ...changed])];
+    if (names.length === 0) return undefined;
+    const shown = names.slice(0, 3).join(', ');
+    const more = names.length > 3 ? ` and ${names.length - 3} more` : '';
+    return `The checked-out folder has changes that are not committed: ${shown}${more}`;
+  }
+
+  /**
+   * @returns the reason why a file in the way keeps the files from following
+   */
+  async whyInTheWay(from: string, to: string): Promise<string | undefined> {
+    try {
+      await git(['read-tree', '-n', '-m', '-u', from, to], this.call);
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof GitError)) throw error;
+      return `The checked-out folder cannot follow: ${error.message}`;
+    }
+  }
+
+  /** Brings the files from one commit to another. @throws GitError */
+  async follow(from: string, to: string): Promise<void> {
+    await git(['read-tree', '-m', '-u', from, to], this.call);
+    await git(['update-index', '-q', '--refresh'], { ...this.call, codes: [1] });
+  }
+
+  /**
+   * Goes on after a host ended between the push and the end of `follow`. Files that have neither
+   * the content of the one commit nor that of the other are of somebody else, and stay.
+   */
+  async catchUp(from: string, to: string): Promise<void> {
+    const isOld = (await this.names(['diff-index', '--cached', '--name-only', '-z', from])).length;
+    if (isOld > 0) return;
+    const between = new Set(
+      await this.names(['diff-tree', '-r', '--name-only', '-z', '--no-renames', from, to]),
+    );
+    for (const name of await this.names(['diff-files', '--name-only', '-z'])) {
+      if (!between.has(name) || !(await this.isOf(name, to))) return;
+    }
+    await git(['read-tree', '--reset', '-u', to], this.call);
+  }
+
+  private async isOf(name: string, commit: string): Promise<boolean> {
+    const wanted = await gitText(['rev-parse', '--verify', '-q', `${commit}:${name}`], {
+      ...this.call,
+      codes: [1],
+    });
+    const path = join(this.call.workTree ?? '', name);
+    const found = await lstat(path).catch(() => undefined);
+    if (found === undefined) return wanted === '';
+    if (!found.isFile()) return false;
+    return (await gitText(['hash-object', `--path=${name}`, '--', path], this.call)) === wanted;
+  }
+
+  private async names(args: string[]): Promise<string[]> {
+    await git(['update-index', '-q', '--refresh'], { ...this.call, codes: [1] });
+    const { stdout } = await git(args, { ...this.call, codes: [1] });
+    return stdout.toString().split('\0').filter(Boolean);
+  }
+}

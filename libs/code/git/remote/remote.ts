@@ -1,0 +1,163 @@
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+import { git, type GitCall, gitText } from '../process/git.js';
+import { hardenedServer, type Setting } from '../process/hardened.js';
+import { findLocal, type LocalRepository } from './local-repository.js';
+import { UnusableRepository } from './unusable.js';
+
+/** The proof to a server that its caller can read and write. */
+export type RemoteCredentials =
+  | { kind: 'token'; username?: string; token: string }
+  | { kind: 'ssh'; privateKey: string; knownHosts: string };
+
+/** A repository where people keep it. */
+export interface Remote {
+  /** An address with https, http or ssh, or a path of this machine. */
+  url: string;
+  credentials: RemoteCredentials | null;
+}
+
+/** A remote that this host can reach: the part of each call that depends on it. */
+export interface ReachedRemote {
+  url: string;
+  call: Pick<GitCall, 'env' | 'config' | 'protocols'>;
+  /** Options of `fetch`, `ls-remote` and `push` for a repository of this machine. */
+  reading: readonly string[];
+  writing: readonly string[];
+  local?: LocalRepository;
+}
+
+const SSH = /^(?:ssh:\/\/|[\w.-]+@[\w.-]+:)/;
+
+/**
+ * Reaches a remote for the time of `work`. Its key is a file of this user for no longer, and its
+ * token is in the environment of git alone.
+ *
+ * @param roots the folders whose repositories can be remotes
+ * @throws UnusableRepository
+ */
+export async function withRemote<T>(
+  { url, credentials }: Remote,
+  roots: readonly string[],
+  work: (remote: ReachedRemote) => Promise<T>,
+): Promise<T> {
+  if (isAbsolute(url)) {
+    const local = await findLocal(url, roots);
+    const reading = [`--upload-pack=${hardenedServer('upload-pack')}`];
+    const writing = [`--receive-pack=${hardenedServer('receive-pack')}`];
+    return work({ url: local.gitDir, call: { protocols: ['file'] }, reading, writing, local });
+  }
+  if (/^https?:\/\//.test(url)) {
+    const config = credentials?.kind === 'token' ? [headerOf(url, credentials)] : [];
+    const protocols = [url.startsWith('https:') ? 'https' : 'http'];
+    return work({ url, call: { protocols, config }, reading: [], writing: [] });
+  }
+  if (!SSH.test(url)) throw new UnusableRepository('The address needs https, ssh or a path');
+  if (credentials?.kind !== 'ssh') {
+    throw new UnusableRepository('A repository with an ssh address needs an SSH key');
+  }
+  const folder = await mkdtemp(join(tmpdir(), 'drover-key-'));
+  try {
+    const env = await sshVariables(folder, credentials);
+    return await work({ url, call: { protocols: ['ssh'], env }, reading: [], writing: [] });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** A header for this server only: git forgets it when the server leads elsewhere. */
+function headerOf(
+  url: string,
+  { username = 'x-access-token', token }: RemoteCredentials & { kind: 'token' },
+): Setting {
+  const basic = Buffer.from(`${username}:${token}`).toString('base64');
+  return [`http.${new URL(url).origin}/.extraHeader`, `Authorization: Basic ${basic}`];
+}
+
+async function sshVariables(
+  folder: string,
+  { privateKey, knownHosts }: RemoteCredentials & { kind: 'ssh' },
+): Promise<Record<string, string>> {
+  const [key, hosts] = [join(folder, 'key'), join(folder, 'known_hosts')];
+  await chmod(folder, 0o700);
+  await writeFile(key, privateKey.endsWith('\n') ? privateKey : `${privateKey}\n`, { mode: 0o600 });
+  await writeFile(hosts, knownHosts, { mode: 0o600 });
+  const options = [
+    'IdentitiesOnly=yes',
+    'IdentityAgent=none',
+    'BatchMode=yes',
+    'StrictHostKeyChecking=yes',
+    `UserKnownHostsFile=${hosts}`,
+    'GlobalKnownHostsFile=/dev/null',
+    'ConnectTimeout=20',
+    'ServerAliveInterval=20',
+  ];
+  const command = ['ssh', '-F', '/dev/null', '-i', key, ...options.flatMap((each) => ['-o', each])];
+  return { GIT_SSH_COMMAND: command.join(' '), GIT_SSH_VARIANT: 'ssh' };
+}
+
+/**
+ * The commits of refs at the remote, by their full names. A ref that is not there is absent.
+ *
+ * @throws GitError
+ */
+export async function readRefs(
+  { url, call, reading }: ReachedRemote,
+  refs: readonly string[],
+  signal?: AbortSignal,
+): Promise<Map<string, string>> {
+  const said = await gitText(['ls-remote', ...reading, '--', url, ...refs], { ...call, signal });
+  const lines = said.split('\n').map((line) => line.split('\t'));
+  return new Map(
+    lines.flatMap(([commit, name]) => {
+      return commit !== undefined && name !== undefined && refs.includes(name)
+        ? [[name, commit] as const]
+        : [];
+    }),
+  );
+}
+
+/** One ref that a push changes. */
+export interface PushedRef {
+  name: string;
+  /** The commit that it must have at the remote. Undefined: it must not exist. */
+  from: string | undefined;
+  /** The commit that it gets. Undefined: it is removed. */
+  to: string | undefined;
+}
+
+/** `moved`: another push came first. `refused`: the remote did not take it, for this reason. */
+export type PushEnd = { kind: 'done' } | { kind: 'moved' } | { kind: 'refused'; why: string };
+
+/**
+ * Pushes refs, all or none. Each changes only from its expected commit.
+ *
+ * @throws GitError if the remote cannot be reached
+ */
+export async function push(
+  gitDir: string,
+  { url, call, writing }: ReachedRemote,
+  refs: readonly PushedRef[],
+  options: Pick<GitCall, 'signal' | 'objects'> = {},
+): Promise<PushEnd> {
+  const leases = refs.map(({ name, from }) => `--force-with-lease=${name}:${from ?? ''}`);
+  const specs = refs.map(({ name, to }) => `${to ?? ''}:${name}`);
+  const args = ['push', '--porcelain', '--no-verify', '--no-follow-tags', ...leases, ...writing];
+  const atomic = refs.length > 1 ? ['--atomic'] : [];
+  const { exitCode, stdout, stderr } = await git([...args, ...atomic, '--', url, ...specs], {
+    ...call,
+    ...options,
+    gitDir,
+    codes: [1],
+  });
+  if (exitCode === 0) return { kind: 'done' };
+  const lines = stdout.toString().split('\n');
+  const refusals = lines.filter((line) => line.startsWith('!'));
+  const why = refusals.map((line) => line.split('\t')[2] ?? line).join('; ');
+  if (/stale info|fetch first|failed to lock|cannot lock ref|reference already exists/.test(why)) {
+    return { kind: 'moved' };
+  }
+  const said = stderr.split('\n').filter((line) => line.startsWith('remote:'));
+  return { kind: 'refused', why: [why, ...said].join(' ').trim().slice(0, 1_000) || stderr };
+}
