@@ -25,10 +25,26 @@ beforeEach(() => void (place = new TestPlace()));
 afterEach(() => place.remove());
 
 const HOOKS = [
-  ...['applypatch-msg', 'pre-commit', 'prepare-commit-msg', 'commit-msg', 'post-commit'],
-  ...['pre-rebase', 'post-checkout', 'post-merge', 'post-rewrite', 'pre-push', 'pre-auto-gc'],
-  ...['pre-receive', 'update', 'proc-receive', 'post-receive', 'post-update'],
-  ...['reference-transaction', 'push-to-checkout', 'fsmonitor-watchman', 'post-index-change'],
+  'applypatch-msg',
+  'pre-commit',
+  'prepare-commit-msg',
+  'commit-msg',
+  'post-commit',
+  'pre-rebase',
+  'post-checkout',
+  'post-merge',
+  'post-rewrite',
+  'pre-push',
+  'pre-auto-gc',
+  'pre-receive',
+  'update',
+  'proc-receive',
+  'post-receive',
+  'post-update',
+  'reference-transaction',
+  'push-to-checkout',
+  'fsmonitor-watchman',
+  'post-index-change',
 ];
 
 function writeHooks(gitDir: string, trap: string): void {

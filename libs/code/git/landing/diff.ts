@@ -66,7 +66,9 @@ export async function changedWithin(
   call: GitCall,
 ): Promise<string[]> {
   if (patterns.length === 0) return [];
-  const specs = patterns.map((pattern) => `:(glob,top)${pattern.replace(/^\/+|\/+$/g, '')}`);
+  const specs = patterns.map(
+    (pattern) => `:(glob,top)${pattern.split('/').filter(Boolean).join('/')}`,
+  );
   const { stdout } = await git(
     ['diff', ...PLAIN, '--no-renames', '--name-only', '-z', base, head, '--', ...specs],
     { ...call, maxBytes: 65_536, cuts: true },

@@ -3,8 +3,14 @@ export type Setting = readonly [name: string, value: string];
 
 /** Variables of the host by which programs reach other machines. */
 const NETWORK_VARIABLES = [
-  ...['GIT_SSL_CAINFO', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
-  ...['http_proxy', 'https_proxy', 'no_proxy', 'HTTPS_PROXY', 'NO_PROXY'],
+  'GIT_SSL_CAINFO',
+  'SSL_CERT_FILE',
+  'SSL_CERT_DIR',
+  'http_proxy',
+  'https_proxy',
+  'no_proxy',
+  'HTTPS_PROXY',
+  'NO_PROXY',
 ];
 const NOWHERE = '/nonexistent';
 

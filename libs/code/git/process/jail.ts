@@ -34,19 +34,32 @@ export function jailed(jail: Jail, command: readonly string[], env: Record<strin
   const { program, user, chdir, readable, writable } = jail;
   const argv = [
     '--die-with-parent',
-    ...['--unshare-pid', '--unshare-ipc', '--unshare-net', '--unshare-uts'],
+    '--unshare-pid',
+    '--unshare-ipc',
+    '--unshare-net',
+    '--unshare-uts',
     '--unshare-cgroup-try',
-    ...['--cap-drop', 'ALL'],
+    '--cap-drop',
+    'ALL',
     ...(user === undefined
       ? ['--unshare-user']
       : TO_BECOME_ANOTHER.flatMap((name) => ['--cap-add', name])),
     ...SYSTEM.flatMap((path) => ['--ro-bind-try', path, path]),
-    ...['--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp'],
+    '--proc',
+    '/proc',
+    '--dev',
+    '/dev',
+    '--tmpfs',
+    '/tmp',
     ...readable.flatMap(([from, to]) => ['--ro-bind', from, to]),
     ...writable.flatMap(([from, to]) => ['--bind', from, to]),
-    ...['--chdir', chdir, '--'],
+    '--chdir',
+    chdir,
+    '--',
     ...(user === undefined ? [] : becoming(user)),
-    ...['env', '-i', ...Object.entries(env).map(([name, value]) => `${name}=${value}`)],
+    'env',
+    '-i',
+    ...Object.entries(env).map(([name, value]) => `${name}=${value}`),
     ...command,
   ];
   return { file: program.file, argv, env: program.env };

@@ -7,7 +7,7 @@ const OLDEST = [2, 39] as const;
 export async function whyNoGit(): Promise<string | undefined> {
   try {
     const said = await gitText(['version'], { timeoutMs: 10_000 });
-    const [, major = '0', minor = '0'] = /(\d+)\.(\d+)/.exec(said) ?? [];
+    const [, major = '0', minor = '0'] = / (\d+)\.(\d+)/.exec(said) ?? [];
     const isNew =
       Number(major) > OLDEST[0] || (Number(major) === OLDEST[0] && Number(minor) >= OLDEST[1]);
     return isNew ? undefined : `${said} is older than ${OLDEST.join('.')}`;

@@ -206,7 +206,8 @@ export class GitProxy {
     const whole = new PassThrough();
     whole.write(first);
     body.pipe(whole);
-    const { 'content-encoding': _, ...headers } = request.headers;
+    const headers = { ...request.headers };
+    delete headers['content-encoding'];
     const { gitDir } = this.options.run;
     const asked = { method: request.method, headers };
     return askBackend({ gitDir, path: `/${WRITES}`, query: '', request: asked, body: whole });
