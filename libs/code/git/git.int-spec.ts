@@ -211,8 +211,8 @@ describe('a landing', () => {
     const head = await change(test, { 'b.txt': 'b\n' });
     const plans: string[] = [];
     const landed = await landIt(test, head, {
-      plan: (_, base) => {
-        plans.push(base);
+      plan: (commit) => {
+        plans.push(commit);
         if (plans.length > 1) return Promise.resolve();
         const clone = place.path('clone');
         plainGit(place.root, 'clone', '-q', remote.path, clone);
@@ -241,9 +241,9 @@ describe('a landing', () => {
           method,
           proven: null,
           accept: at === 'accept' ? die : undefined,
-          plan: async (commit, base) => {
+          plan: async (commit) => {
             if (at === 'plan') throw new Killed();
-            planned = { commit, base };
+            planned = [...(planned ?? []), commit];
             if (at === 'planned') throw new Killed();
             // The second host lands while the first one waits for the network.
             if (at === 'slow') await landIt(test, head, { method, planned });
@@ -275,7 +275,7 @@ describe('a landing on a checked-out branch', () => {
     let planned: LandingChange['planned'];
     const base = remote.head();
     await landIt(second, next, {
-      plan: (commit, from) => Promise.resolve(void (planned = { commit, base: from })),
+      plan: (commit) => Promise.resolve((planned = [commit])),
     });
     // As if the host had ended before the files followed.
     remote.git('read-tree', '-m', '-u', 'HEAD', base);

@@ -21,8 +21,8 @@ export interface LandingChange {
   head: string;
   /** The commit whose files acceptance has found green, if there is one. */
   proven: string | null;
-  /** What an earlier host was about to push to the target, and in place of which commit. */
-  planned?: { commit: string; base: string } | null;
+  /** The commits that hosts were about to push to the target. */
+  planned?: readonly string[];
   method: MergeMethod;
   words: CommitWords;
   /** Further refs of the change at the repository, by their full names. */
@@ -39,7 +39,7 @@ export interface LandingParts {
   /**
    * Records what is about to be pushed. It fails if the step has another host by now.
    */
-  plan: (commit: string, base: string) => Promise<void>;
+  plan: (commit: string) => Promise<unknown>;
   signal?: AbortSignal;
 }
 
@@ -64,16 +64,16 @@ export async function land(change: LandingChange, parts: LandingParts): Promise<
   const { target } = change;
   const { mirror, remote, call, signal } = parts;
   const ref = `refs/heads/${target}`;
-  const planned = change.planned === undefined || change.planned === null ? [] : [change.planned];
+  const planned = [...(change.planned ?? [])];
   let proven = change.proven === null ? undefined : await treeOrNone(change.proven, call);
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     signal?.throwIfAborted();
     await mirror.fetch(remote, { signal });
     const tip = await mirror.tip(target);
     const checkedOut = await CheckedOut.find(remote.local, ref, call);
-    for (const { commit, base } of planned) {
+    for (const commit of planned) {
       if (!(await contains(tip, commit, call))) continue;
-      if (tip === commit) await checkedOut?.catchUp(base, commit);
+      if (tip === commit) await checkedOut?.catchUp(commit);
       await removeOwn(change, parts);
       return { kind: 'merged', commit };
     }
@@ -91,8 +91,8 @@ export async function land(change: LandingChange, parts: LandingParts): Promise<
       if (proof !== undefined) return { kind: 'red', proof };
       proven = tree;
     }
-    planned.push({ commit, base: tip });
-    await parts.plan(commit, tip);
+    planned.push(commit);
+    await parts.plan(commit);
     const end = await push(call.gitDir, remote, [{ name: ref, from: tip, to: commit }], { signal });
     if (end.kind === 'refused') {
       return { kind: 'blocked', reason: `The repository refused the push: ${end.why}` };

@@ -112,7 +112,9 @@ export function commandOf(args: readonly string[], call: GitCall) {
     ...placesOf(call),
     ...call.env,
   };
-  if (call.jail !== undefined) return jailed(call.jail, ['git', ...args], env);
+  if (call.jail !== undefined) {
+    return jailed(call.jail, ['git', '-C', call.jail.chdir, ...args], env);
+  }
   return { file: 'git', argv: [...args], env };
 }
 

@@ -19,7 +19,7 @@ export interface Jail {
   program: JailProgram;
   /** The user of the session, if its files are not of the user of this process. */
   user?: JailUser;
-  /** The folder in which the program starts. */
+  /** The folder, inside, in which git starts. Another user may not enter it before. */
   chdir: string;
   /** Folders outside and their paths inside. */
   readable: readonly (readonly [from: string, to: string])[];
@@ -31,7 +31,7 @@ const TO_BECOME_ANOTHER = ['CAP_SETUID', 'CAP_SETGID', 'CAP_SETPCAP'];
 
 /** The command in the jail, with its environment. */
 export function jailed(jail: Jail, command: readonly string[], env: Record<string, string>) {
-  const { program, user, chdir, readable, writable } = jail;
+  const { program, user, readable, writable } = jail;
   const argv = [
     '--die-with-parent',
     '--unshare-pid',
@@ -54,7 +54,7 @@ export function jailed(jail: Jail, command: readonly string[], env: Record<strin
     ...readable.flatMap(([from, to]) => ['--ro-bind', from, to]),
     ...writable.flatMap(([from, to]) => ['--bind', from, to]),
     '--chdir',
-    chdir,
+    '/',
     '--',
     ...(user === undefined ? [] : becoming(user)),
     'env',

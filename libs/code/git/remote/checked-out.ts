@@ -3,6 +3,9 @@ import { join } from 'node:path';
 import { git, type GitCall, GitError, gitText } from '../process/git.js';
 import { checkedOutBranch, type LocalRepository } from './local-repository.js';
 
+/** The commits of one landing: those of a rebase can be many. */
+const MAX_BEHIND = 1_000;
+
 /**
  * The files of a local repository whose target branch is checked out. They follow the branch by a
  * git folder of the host: filters that the repository's configuration names do not run.
@@ -64,9 +67,9 @@ export class CheckedOut {
    * Goes on after a host ended between the push and the end of `follow`. Files that have neither
    * the content of the one commit nor that of the other are of somebody else, and stay.
    */
-  async catchUp(from: string, to: string): Promise<void> {
-    const isOld = (await this.names(['diff-index', '--cached', '--name-only', '-z', from])).length;
-    if (isOld > 0) return;
+  async catchUp(to: string): Promise<void> {
+    const from = await this.earlier(to);
+    if (from === undefined) return;
     const between = new Set(
       await this.names(['diff-tree', '-r', '--name-only', '-z', '--no-renames', from, to]),
     );
@@ -74,6 +77,15 @@ export class CheckedOut {
       if (!between.has(name) || !(await this.isOf(name, to))) return;
     }
     await git(['read-tree', '--reset', '-u', to], this.call);
+  }
+
+  /** The commit before `to` that the index still has. */
+  private async earlier(to: string): Promise<string | undefined> {
+    const tree = await gitText(['write-tree'], this.call);
+    const line = ['log', '--first-parent', `-${MAX_BEHIND}`, '--format=%T %H', to];
+    const commits = (await gitText(line, this.call)).split('\n').map((each) => each.split(' '));
+    const at = commits.findIndex(([each]) => each === tree);
+    return at > 0 ? commits[at]?.[1] : undefined;
   }
 
   private async isOf(name: string, commit: string): Promise<boolean> {

@@ -28,6 +28,14 @@ export interface SessionService {
   socket: string;
 }
 
+/** A folder of the host for one session. */
+export interface BorrowedFolder {
+  /** Its path on this machine. It can be one that sandboxes hide. */
+  from: string;
+  /** Its path for the session. A folder of the session there is covered. */
+  to: string;
+}
+
 /** The receiver of a session's output while the session runs. Neither method may fail or wait. */
 export interface OutputSink {
   write(stream: 'stdout' | 'stderr', chunk: Buffer): void;
@@ -87,6 +95,15 @@ export interface SessionSpec {
   credentials?: readonly HostCredential[];
   /** Paths that a sandbox shows to this session in addition to those of the host, read-only. */
   shown?: readonly string[];
+  /** Folders of the host that a sandbox shows at further paths, read-only. */
+  borrowed?: readonly BorrowedFolder[];
+  /**
+   * Fills the folder in which the session starts, before anything of the session runs. An error of it
+   * is one of the start.
+   *
+   * @param work the folder's path on this machine
+   */
+  prepare?: (work: string) => Promise<void>;
   /** Services for a session without a network. */
   services?: SessionService[];
   /** Limits of its own instead of the host's, in a sandbox only. */

@@ -129,6 +129,10 @@ export class ProcessDriver implements RuntimeDriver {
     const limits = sandbox && limitsOf(spec.limits, sandbox.limits, sandbox.maxLimits);
     const { folder, quota } = await this.makeFolder(spec, user, limits);
     try {
+      if (spec.prepare !== undefined) {
+        await spec.prepare(folder.work);
+        await folder.handOverWork(user);
+      }
       const launch = this.launchOf(spec, folder, { program, user }, { limits, quota });
       if (spec.output === undefined) return await this.detach(launch, folder, spec.secrets);
       return await this.attach(launch, folder, spec.output);
@@ -326,6 +330,7 @@ export class ProcessDriver implements RuntimeDriver {
       within: shared = cwd,
       env,
       samePath,
+      borrowed,
       shown = [],
     }: SessionSpec,
     { root, launch, tmp }: SessionFolder,
@@ -335,7 +340,7 @@ export class ProcessDriver implements RuntimeDriver {
     const { dir, sandbox, searchPath, serverSocket } = this.options;
     if (sandbox !== undefined && limits !== undefined) {
       const seenAt = samePath ? SAME_PATH : undefined;
-      const places = { dir, root, launch, tmp, shared, searchPath, user, seenAt };
+      const places = { dir, root, launch, tmp, shared, borrowed, searchPath, user, seenAt };
       const target = env['DROVER_API_URL'];
       const server = target === undefined ? undefined : { target, serverSocket };
       const seen = [...sandbox.shown, ...shown];

@@ -1,8 +1,10 @@
+import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { chmodSync, chownSync, closeSync, constants, existsSync, linkSync } from 'node:fs';
 import { mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { SessionExit, SessionFile } from '../drivers/driver.js';
 import { readRegularFileSync } from '../files/regular-file.js';
 import { removeTree } from '../files/remove-tree.js';
@@ -45,6 +47,7 @@ export interface NotStarted {
   passing: boolean;
 }
 
+const execute = promisify(execFile);
 const LAUNCH_PREFIX = 'launch-';
 const SIGNALS_FILE: SessionFile = { name: 'signals.jsonl', content: '' };
 /** The maximum size of a file of the shim, in bytes. The end of the output is a part of it. */
@@ -120,6 +123,12 @@ export class SessionFolder {
   /** The folder as a sandbox shows it. */
   seenAt(path = this.root): Pick<SessionFolder, 'work' | 'tmp' | 'signalsFile' | 'pathOf'> {
     return new SessionFolder(path, this.launch);
+  }
+
+  /** Gives the user all files of the working folder. No process of the session runs yet. */
+  async handOverWork(user: SessionUser | undefined): Promise<void> {
+    if (user === undefined) return;
+    await execute('chown', ['-Rh', `${user.uid}:${user.gid}`, '--', this.work]);
   }
 
   private makeEmpty(name: string): string {

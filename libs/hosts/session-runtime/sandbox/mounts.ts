@@ -59,6 +59,8 @@ export function mounts({ hidden: named, shown }: Sandbox, places: SandboxPlaces)
     seenAt ?? root,
     '--tmpfs',
     launch,
+    // After all that is hidden: the host lends these although nobody else can see them.
+    ...(places.borrowed ?? []).flatMap(({ from, to }) => [...wayTo(to), '--ro-bind', from, to]),
   ];
 }
 

@@ -10,7 +10,7 @@ import {
   strictestReach,
 } from '#lib/kernel';
 import { findExecutable } from '../process/find-executable.js';
-import type { SessionService } from '../drivers/driver.js';
+import type { BorrowedFolder, SessionService } from '../drivers/driver.js';
 import type { SessionUser } from '../process/session-folder.js';
 import { SMALL_HEAP } from '../process/start-shim.js';
 import { limitingScript, limitProcesses } from './apply-limits.js';
@@ -73,6 +73,8 @@ export interface SandboxPlaces {
   seenAt?: string;
   /** The folder outside its own one in which the session works. */
   shared?: string;
+  /** Folders that the session sees at further paths, read-only. */
+  borrowed?: readonly BorrowedFolder[];
   searchPath: string;
   /** The user that runs the command, if it is not the user of this process. */
   user?: SessionUser;
