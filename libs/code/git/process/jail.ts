@@ -1,3 +1,5 @@
+import { dirname } from 'node:path';
+
 /** Bubblewrap and its environment. */
 export interface JailProgram {
   file: string;
@@ -51,6 +53,7 @@ export function jailed(jail: Jail, command: readonly string[], env: Record<strin
     '/dev',
     '--tmpfs',
     '/tmp',
+    ...[...readable, ...writable].flatMap(([, to]) => wayTo(to)),
     ...readable.flatMap(([from, to]) => ['--ro-bind', from, to]),
     ...writable.flatMap(([from, to]) => ['--bind', from, to]),
     '--chdir',
@@ -63,6 +66,12 @@ export function jailed(jail: Jail, command: readonly string[], env: Record<strin
     ...command,
   ];
   return { file: program.file, argv, env: program.env };
+}
+
+/** Without this, only their creator could enter the folders above. */
+function wayTo(path: string): string[] {
+  const above = dirname(path);
+  return above === '/' ? [] : [...wayTo(above), '--perms', '0755', '--dir', above];
 }
 
 function becoming({ uid, gid }: JailUser): string[] {
