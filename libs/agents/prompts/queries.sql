@@ -37,6 +37,15 @@ WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3
 -- prompt_facts
 SELECT t.title, t.description, t.instructions, t.steps, t.deliverables, t.acceptance, t.input_context,
   t.checkpoint_data, t.answers,
+  (SELECT jsonb_build_object('repository', p.name, 'branch', c.branch, 'target', c.target,
+    'acceptance', p.acceptance, 'feedback', coalesce((
+      SELECT jsonb_agg(jsonb_build_object('kind', v.kind, 'verdict', v.verdict, 'author', v.author,
+        'body', v.body, 'comments', v.comments, 'exitCode', v.exit_code) ORDER BY v.id)
+      FROM change_reviews v
+      WHERE v.workspace_id = $1 AND v.task_id = c.task_id AND v.revision = c.revision
+        AND v.verdict IN ('red', 'changes_requested', 'commented', 'conflict')), '[]'))
+    FROM changes c JOIN repositories p ON p.workspace_id = $1 AND p.id = c.repository_id
+    WHERE c.workspace_id = $1 AND c.task_id = t.id) AS change,
   (SELECT jsonb_build_object('id', c.id, 'summary', c.summary) FROM agent_tasks c
     WHERE c.workspace_id = $1 AND c.id = t.continues_id) AS continued,
   (SELECT p.template FROM prompt_templates p WHERE p.workspace_id = $1) AS template,

@@ -146,6 +146,10 @@ describe('a change', () => {
 
     await done(held.agent, 'prove', green(commit(1)));
     expect(await step(held.agent)).toBeUndefined();
+    const explained = await scene.workspace.api.get<Body>(`/agent-tasks/${held.id}/explain`);
+    expect(explained.body).toMatchObject({
+      reasons: [{ code: 'waiting_for_review', facts: { state: 'IN_REVIEW', target: 'main' } }],
+    });
     expect(await approve(held.id, commit(2))).toMatchObject({
       status: 409,
       body: { code: 'change_moved', headCommit: commit(1) },
@@ -227,6 +231,11 @@ describe('a change that goes back', () => {
     expect(body.change.feedback).toMatchObject([
       { kind: 'proof', verdict: 'red', exitCode: 1, body: '1 test failed: [redacted]' },
     ]);
+    const { prompt } = (
+      await next.agent.api.post<{ prompt: string }>(`/runs/${next.runId}/prompt`, {})
+    ).body;
+    expect(prompt).toContain('checkout of the repository shop');
+    expect(prompt).toContain('exit code 1. This is the end of its output:\n\n```\n1 test failed');
     await submitted(next, commit(2));
     await done(held.agent, 'prove', { ...red, commit: commit(2) });
     expect(await change(held.id)).toMatchObject({ state: 'FAILED', revision: 2 });

@@ -64,7 +64,7 @@ describe('The invariants', () => {
     for (const url of [db.serviceUrl, db.ownerUrl]) {
       const outcomes = await checkInvariants(url);
       expect(outcomes.filter(({ holds }) => !holds)).toEqual([]);
-      expect(outcomes).toHaveLength(13);
+      expect(outcomes).toHaveLength(14);
     }
   });
 
@@ -169,6 +169,29 @@ describe('one_open_question', () => {
       one_open_question: ['has an open question, and does not wait for an answer'],
     });
   });
+});
+
+test('changes_match_tasks: a change in review without a waiting task is found, and the reverse', async () => {
+  const { taskId } = await held();
+  const { taskId: other } = await held();
+  const { rows } = await db.owner.query<{ id: string }>(
+    `INSERT INTO repositories (workspace_id, id, name, url) VALUES ($1, uuidv7(), uuidv7(), 'x') RETURNING id`,
+    [workspaceId],
+  );
+  await db.owner.query(
+    `INSERT INTO changes (workspace_id, task_id, repository_id, target, state, step, step_due_at)
+     VALUES ($1, $2, $3, 'main', 'PROVING', 'prove', now())`,
+    [workspaceId, taskId, rows[0]?.id],
+  );
+  await breakBy(
+    `UPDATE agent_tasks SET status = 'PAUSED', paused_by = 'agent:1', paused_for = 'review' WHERE id = $1`,
+    [other],
+  );
+  expect((await broken())['changes_match_tasks']?.sort()).toEqual([
+    'has a change in review, and does not wait for it',
+    'waits for a review, and has a run',
+    'waits for a review, and has no change in review',
+  ]);
 });
 
 test('holds_marked: a mark without a hold is found, and a hold without a mark', async () => {

@@ -150,6 +150,25 @@ SELECT 'run ' || r.id, 'has ended, and holds ' || r.held_tokens || ' tokens' FRO
 WHERE r.held_tokens > 0 AND NOT r.state IN ('ASSIGNED', 'WORKING', 'STALE')
 LIMIT $1
 
+-- invariant_changes_match_tasks
+SELECT 'task ' || coalesce(t.id, c.task_id) AS subject, problem
+FROM (SELECT * FROM agent_tasks t WHERE (t.status = 'PAUSED' AND t.paused_for = 'review')) t
+FULL JOIN (SELECT *, state IN ('PROVING', 'IN_REVIEW', 'APPROVED') AS in_review FROM changes
+  WHERE state IN ('WORKING', 'PROVING', 'IN_REVIEW', 'APPROVED')) c
+  ON c.workspace_id = t.workspace_id AND c.task_id = t.id
+CROSS JOIN LATERAL (VALUES
+  (t.id IS NOT NULL AND c.in_review IS NOT TRUE, 'waits for a review, and has no change in review'),
+  (c.in_review AND t.id IS NULL, 'has a change in review, and does not wait for it'),
+  (t.run_id IS NOT NULL, 'waits for a review, and has a run'),
+  (c.state = 'WORKING' AND EXISTS (SELECT FROM agent_tasks e
+    WHERE e.workspace_id = c.workspace_id AND e.id = c.task_id
+      AND (e.status IN ('COMPLETED', 'FAILED', 'ARCHIVED')
+        OR e.status = 'ABORTED' AND e.retry_at IS NULL)), 'has ended, and its change has not')
+) AS found (wrong, problem)
+WHERE found.wrong
+ORDER BY 1
+LIMIT $1
+
 -- invariant_dependencies_first
 WITH kept AS MATERIALIZED (
   SELECT CASE WHEN bool_or(bounds LIKE 'FOR VALUES FROM (MINVALUE)%') THEN '-infinity'

@@ -1,4 +1,6 @@
 import { cut } from '#lib/kernel';
+import { type ChangeFacts, describeChange, describeFeedback } from './change-sections.js';
+import { fenced } from './fenced.js';
 import {
   callsAfter,
   type CallsUpTo,
@@ -16,6 +18,8 @@ export const SECTIONS = {
   acceptance: 'the conditions for the result as a list',
   input: 'the input of the task as JSON',
   dependencies: 'the tasks that the task depended on, with their results',
+  repository: 'the repository of the task: its branch, and how the change is proven',
+  feedback: 'the failed proof, the review or the conflict for which the change came back',
   runs: 'the earlier runs of the task, and the reasons for their ends',
   checkpoint: 'the checkpoint of the last run as JSON',
   answers: 'the answers of people to questions of earlier runs',
@@ -79,6 +83,8 @@ export interface PromptFacts {
   checkpointData: object;
   /** The finished task that the task continues. */
   continued: { summary: string | null } | null;
+  /** The repository that the task changes. */
+  change: ChangeFacts | null;
   answers: readonly { prompt: string; answer: string }[];
   prerequisites: readonly Prerequisite[];
   /** Oldest first. */
@@ -109,6 +115,8 @@ export function sectionsOf(facts: PromptFacts): Record<Section, string> {
     acceptance: listed(facts.acceptance),
     input: jsonOf(facts.inputContext),
     dependencies: facts.prerequisites.map(describePrerequisite).join('\n\n'),
+    repository: facts.change === null ? '' : describeChange(facts.change),
+    feedback: facts.change === null ? '' : describeFeedback(facts.change),
     runs: facts.runs.map(describeRun).join('\n'),
     checkpoint: jsonOf(facts.checkpointData),
     answers: facts.answers
@@ -155,13 +163,6 @@ function listed(items: readonly string[]): string {
 function jsonOf(value: unknown): string {
   if (typeof value !== 'object' || value === null || Object.keys(value).length === 0) return '';
   return fenced(shorten(JSON.stringify(value, undefined, 2)), 'json');
-}
-
-/** A fence that its content cannot end. */
-function fenced(text: string, language: string): string {
-  const longest = Math.max(2, ...[...text.matchAll(/`{3,}/g)].map(([ticks]) => ticks.length));
-  const fence = '`'.repeat(longest + 1);
-  return `${fence}${language}\n${text}\n${fence}`;
 }
 
 function oneLine(text: string): string {

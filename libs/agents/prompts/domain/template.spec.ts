@@ -15,6 +15,7 @@ function facts(changes: Partial<PromptFacts> = {}): PromptFacts {
     inputContext: {},
     checkpointData: {},
     continued: null,
+    change: null,
     answers: [],
     prerequisites: [],
     runs: [],
@@ -51,6 +52,39 @@ describe('the prompt of the default template', () => {
     expect(prompt({ description: ' ', instructions: '' })).toBe(
       '# Mend the parser\n\nWhen you are done, end with a short summary of the results.',
     );
+  });
+
+  it('a change that came back tells its proof, its review and its conflict', () => {
+    const feedback = [
+      { kind: 'proof' as const, verdict: 'red', body: '1 failed ```', exitCode: 1 },
+      { kind: 'review' as const, verdict: 'changes_requested', body: 'Nearly.', exitCode: null },
+      { kind: 'rebase' as const, verdict: 'conflict', body: 'src/a.ts', exitCode: null },
+    ].map((one) => ({
+      ...one,
+      author: 'user:1',
+      comments: [] as { path: string; line: number; text: string }[],
+    }));
+    feedback[1]?.comments.push({ path: 'src/a.ts', line: 3, text: 'Use the parser.' });
+    const change = {
+      repository: 'shop',
+      branch: 'codex/1',
+      target: 'main',
+      acceptance: 'npm test',
+      feedback,
+    };
+    const text = prompt({ change });
+    expect(text).toContain('repository shop, on your own branch codex/1.');
+    expect(text).toContain('```bash\nnpm test\n```');
+    const resumed = prompt({ change, beginning: 'resumed' }, RESUMED_TEMPLATE);
+    for (const one of [text, resumed]) {
+      expect(one).toContain(
+        'exit code 1. This is the end of its output:\n\n````\n1 failed ```\n````',
+      );
+      expect(one).toContain('### Review by user:1\n\nNearly.\n\n- src/a.ts:3: Use the parser.');
+      expect(one).toContain('Rebase your branch onto origin/main after a fetch');
+    }
+    expect(resumed).not.toContain('Your session was interrupted');
+    expect(prompt({ change }, 'Only {{title}}')).toContain('Nearly.');
   });
 
   it('each part of a task and its past has a section', () => {

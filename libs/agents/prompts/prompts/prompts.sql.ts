@@ -1,6 +1,7 @@
 import { command, query } from '#lib/database';
 import type { McpServerSetting } from '#lib/projects';
 import type { TaskAnswer } from '#lib/task-manager';
+import type { ChangeFacts } from '../domain/change-sections.js';
 import { MAX_RESULT } from '../domain/sections.js';
 
 /** The maximum number of prerequisites, earlier runs and messages in a prompt. */
@@ -19,6 +20,8 @@ export interface PromptRow {
   checkpoint_data: object;
   /** The task that the task continues. */
   continued: { id: string; summary: string | null } | null;
+  /** The repository that the task changes. */
+  change: ChangeFacts | null;
   answers: TaskAnswer[] | null;
   template: string | null;
   prerequisites:
@@ -46,7 +49,8 @@ export interface PromptRow {
 /**
  * The facts about a task that its prompt tells, and the template of its workspace.
  *
- * Indexes: primary keys of the tasks, their dependencies and templates, task_runs_task_idx,
+ * Indexes: primary keys of the tasks, their dependencies, changes and templates, task_runs_task_idx,
+ * change_reviews_change_idx,
  * run_messages_sequence_key. Reads the messages of all runs of the task, of which there are at most
  * 1,000 each. $1 workspace, $2 task, $3 whether a conversation continues, $4 the run of its point in
  * the past or NULL, $5 the last message of that run in it.
@@ -56,6 +60,15 @@ export const promptFacts = query<PromptRow>(
   `
 SELECT t.title, t.description, t.instructions, t.steps, t.deliverables, t.acceptance, t.input_context,
   t.checkpoint_data, t.answers,
+  (SELECT jsonb_build_object('repository', p.name, 'branch', c.branch, 'target', c.target,
+    'acceptance', p.acceptance, 'feedback', coalesce((
+      SELECT jsonb_agg(jsonb_build_object('kind', v.kind, 'verdict', v.verdict, 'author', v.author,
+        'body', v.body, 'comments', v.comments, 'exitCode', v.exit_code) ORDER BY v.id)
+      FROM change_reviews v
+      WHERE v.workspace_id = $1 AND v.task_id = c.task_id AND v.revision = c.revision
+        AND v.verdict IN ('red', 'changes_requested', 'commented', 'conflict')), '[]'))
+    FROM changes c JOIN repositories p ON p.workspace_id = $1 AND p.id = c.repository_id
+    WHERE c.workspace_id = $1 AND c.task_id = t.id) AS change,
   (SELECT jsonb_build_object('id', c.id, 'summary', c.summary) FROM agent_tasks c
     WHERE c.workspace_id = $1 AND c.id = t.continues_id) AS continued,
   (SELECT p.template FROM prompt_templates p WHERE p.workspace_id = $1) AS template,

@@ -170,6 +170,7 @@ function toFacts(row: PromptRow): Omit<PromptFacts, 'beginning' | 'lostFiles' | 
     inputContext: row.input_context,
     checkpointData: row.checkpoint_data,
     continued: row.continued,
+    change: row.change,
     answers: row.answers ?? [],
     prerequisites: row.prerequisites ?? [],
     runs: row.runs ?? [],

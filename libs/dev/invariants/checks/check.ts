@@ -9,6 +9,7 @@ import { holdsMarked } from './holds-marked.sql.js';
 import { noOrphans } from './no-orphans.sql.js';
 import { oneEventEach } from './one-event-each.sql.js';
 import { oneLiveRun } from './one-live-run.sql.js';
+import { changesMatchTasks } from './changes-match-tasks.sql.js';
 import { oneOpenQuestion } from './one-open-question.sql.js';
 import { unbrokenLog } from './unbroken-log.sql.js';
 import { usageRollups } from './usage-rollups.sql.js';
@@ -27,6 +28,7 @@ const INVARIANTS: readonly Invariant[] = [
   dependenciesFirst,
   noOrphans,
   oneOpenQuestion,
+  changesMatchTasks,
   usageRollups,
   artifactsAddUp,
   holdsMarked,

@@ -1,6 +1,7 @@
 import type { PausedFor, RunState, TaskStatus } from '#lib/transitions/domain';
 import type { AgentHold, HoldCode, SpawnFacts } from '#lib/runs';
 import type { DependencyPolicy } from '#lib/task-manager/domain';
+import type { ChangeState } from '#lib/changes/domain';
 import type { OnDeadline } from '#lib/questions/domain';
 import type { BudgetScope, Throttle } from '#lib/budgets';
 import type { LimitKind } from '#lib/provider-limits';
@@ -106,6 +107,15 @@ export interface ProviderLimitFacts {
   isOfFallback: boolean;
 }
 
+/** The change whose proof, review or merge the task waits for. */
+export interface ChangeFacts {
+  state: ChangeState;
+  repositoryId: string;
+  target: string;
+  obstacle: string | null;
+  submittedAt: string;
+}
+
 /** The question that the task waits for. */
 export interface QuestionFacts {
   questionId: string;
@@ -171,6 +181,8 @@ export interface ExplainFacts {
     providerLimits: ProviderLimitFacts[];
     /** The question that it waits for. */
     question: QuestionFacts | null;
+    /** The change that it has submitted. */
+    change: ChangeFacts | null;
     assignedAt: Date | null;
     startedAt: Date | null;
     completedAt: Date | null;

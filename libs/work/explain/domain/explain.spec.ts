@@ -250,6 +250,24 @@ const cases: [string, Overrides, string[], RegExp?][] = [
     /by 2026-03-01T13.*, it fails\.$/,
   ],
   [
+    'a change whose merge is blocked',
+    {
+      agents: free,
+      task: {
+        status: 'PAUSED',
+        change: {
+          state: 'APPROVED',
+          repositoryId: 'r',
+          target: 'main',
+          obstacle: 'The checkout is dirty.',
+          submittedAt: '2026-03-01T11:00:00Z',
+        },
+      },
+    },
+    ['waiting_for_review'],
+    /^Paused for review: its change for main was .* its turn to be merged\. Something is in the way: The checkout is dirty\.$/,
+  ],
+  [
     'a provider that refuses its model',
     { agents: free, task: { providerLimits: [PROVIDER_LIMIT] } },
     ['provider_limited'],

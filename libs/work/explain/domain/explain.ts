@@ -1,7 +1,9 @@
+import type { ChangeState } from '#lib/changes/domain';
 import { assertNever } from '#lib/kernel';
 import type { HoldCode } from '#lib/runs';
 import type {
   BudgetFacts,
+  ChangeFacts,
   ExplainFacts,
   PrerequisiteFacts,
   ProviderLimitFacts,
@@ -211,8 +213,25 @@ function dependencyFailed({ taskId, title, status, policy }: PrerequisiteFacts):
 }
 
 function resting(facts: ExplainFacts): Reason {
-  const { question } = facts.task;
+  const { question, change } = facts.task;
+  if (change !== null) return waitsForReview(change);
   return question === null ? paused(facts) : waitsForAnswer(question);
+}
+
+const WAITS_FOR: Partial<Record<ChangeState, string>> = {
+  PROVING: 'a host to run the acceptance commands on it',
+  IN_REVIEW: 'its review',
+  APPROVED: 'its turn to be merged',
+};
+
+function waitsForReview(change: ChangeFacts): Reason {
+  const { state, target, obstacle, submittedAt } = change;
+  const waits = WAITS_FOR[state] ?? 'its review';
+  const obstructed = obstacle === null ? '' : ` Something is in the way: ${obstacle}`;
+  const message =
+    `Paused for review: its change for ${target} was submitted at ${submittedAt} and waits for ` +
+    `${waits}.${obstructed}`;
+  return { code: 'waiting_for_review', message, facts: change };
 }
 
 function waitsForAnswer(question: QuestionFacts): Reason {

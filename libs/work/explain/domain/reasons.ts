@@ -1,4 +1,5 @@
 import { RUN_STATES, TASK_STATUSES } from '#lib/transitions/domain';
+import { CHANGE_STATES } from '#lib/changes/domain';
 import { ON_DEADLINE } from '#lib/questions/domain';
 import { DEPENDENCY_POLICIES } from '#lib/task-manager/domain';
 import { BUDGET_SCOPES } from '#lib/budgets/domain';
@@ -150,6 +151,16 @@ export const REASONS = {
       deadlineAt: time,
       onDeadline: oneOf(ON_DEADLINE),
       default: textOrNull,
+    },
+  },
+  waiting_for_review: {
+    about: 'Its change is proven, reviewed or merged',
+    facts: {
+      state: oneOf(CHANGE_STATES),
+      repositoryId: id,
+      target: text,
+      obstacle: textOrNull,
+      submittedAt: time,
     },
   },
   waiting_for_retry: {

@@ -141,6 +141,15 @@ async function spawned(): Promise<void> {
   await sql(SPAWN, [workspace.id, runId, taskId, agentId]);
 }
 const asked = () => sql(QUESTION, [workspace.id, taskId]);
+const submitted = async () => {
+  const repository = `INSERT INTO repositories (workspace_id, id, name, url) VALUES ($1, $2::uuid, $2::uuid::text, 'x')`;
+  await sql(repository, [workspace.id, taskId]);
+  await sql(
+    `INSERT INTO changes (workspace_id, task_id, repository_id, target, state, submitted_at)
+     VALUES ($1, $2, $2, 'main', 'IN_REVIEW', now())`,
+    [workspace.id, taskId],
+  );
+};
 const ended = (assignments: string) => () => ofTask(assignments);
 
 async function explain(): Promise<Explanation> {
@@ -232,6 +241,18 @@ const alone: [string, Make[], Expected, unknownBecause?: string][] = [
       ),
     ],
     ['waiting_for_answer', { prompt: 'Which?', onDeadline: 'fail', default: null }],
+    'paused',
+  ],
+  [
+    'a review of its change',
+    [
+      ...own(),
+      submitted,
+      ended(
+        `status = 'PAUSED', paused_at = now(), paused_by = 'agent:1', paused_for = 'review', pause_reason = 'review'`,
+      ),
+    ],
+    ['waiting_for_review', { state: 'IN_REVIEW', target: 'main', obstacle: null }],
     'paused',
   ],
   [

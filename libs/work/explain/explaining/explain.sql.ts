@@ -1,6 +1,7 @@
 import { query } from '#lib/database';
 import type {
   BudgetFacts,
+  ChangeFacts,
   PauseFacts,
   ProviderLimitFacts,
   QuestionFacts,
@@ -65,6 +66,7 @@ export interface ExplainedTask {
   budgets: BudgetFacts[];
   provider_limits: ProviderLimitFacts[];
   question: QuestionFacts | null;
+  change: ChangeFacts | null;
   assigned_at: Date | null;
   started_at: Date | null;
   completed_at: Date | null;
@@ -115,7 +117,7 @@ SELECT now() AS now, t.status, t.task_type, t.project_id, t.run_id, t.agent_id, 
   ${heldBackBy('t', scopeOf('$1'))} AS held_back,
   t.assigned_at, t.started_at, t.completed_at, t.failed_at, t.aborted_at, t.archived_at, run.last_run,
   unsettled.dependencies, spawn.spawn, short.budgets, limited.provider_limits,
-  asked.question
+  asked.question, submitted.change
 FROM agent_tasks t
 LEFT JOIN LATERAL (
   SELECT jsonb_build_object('id', r.id, 'agent_id', r.agent_id, 'agent_name', a.name, 'state', r.state,
@@ -162,6 +164,12 @@ LEFT JOIN LATERAL (
     'deadlineAt', ${isoTime('q.deadline_at')}, 'onDeadline', q.on_deadline, 'default', q.default_answer) AS question
   FROM questions q
   WHERE q.workspace_id = t.workspace_id AND q.task_id = t.id AND q.status = 'open') asked ON true
+LEFT JOIN LATERAL (
+  SELECT jsonb_build_object('state', c.state, 'repositoryId', c.repository_id, 'target', c.target,
+    'obstacle', c.obstacle, 'submittedAt', ${isoTime('c.submitted_at')}) AS change
+  FROM changes c
+  WHERE c.workspace_id = t.workspace_id AND c.task_id = t.id AND t.status = 'PAUSED'
+    AND t.paused_for = 'review') submitted ON true
 WHERE t.workspace_id = $1 AND t.id = $2`,
 );
 

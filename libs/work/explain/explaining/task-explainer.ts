@@ -84,6 +84,7 @@ function factsOf(
       budgets: row.budgets,
       providerLimits: row.provider_limits,
       question: row.question,
+      change: row.change,
       assignedAt: row.assigned_at,
       startedAt: row.started_at,
       completedAt: row.completed_at,

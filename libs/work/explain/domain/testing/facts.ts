@@ -105,6 +105,7 @@ export function facts({ task, ...rest }: Overrides = {}): ExplainFacts {
       budgets: [],
       providerLimits: [],
       question: null,
+      change: null,
       assignedAt: null,
       startedAt: null,
       completedAt: null,

@@ -1,0 +1,66 @@
+import { fenced } from './fenced.js';
+
+/** A proof, a review or a conflict that the next run of a change must mend. */
+export interface Feedback {
+  kind: 'proof' | 'review' | 'rebase';
+  verdict: string;
+  author: string;
+  body: string;
+  comments: readonly { path: string; line: number; side?: 'before' | 'after'; text: string }[];
+  exitCode: number | null;
+}
+
+/** The repository of a task, and what its last submission got to hear. */
+export interface ChangeFacts {
+  repository: string;
+  branch: string | null;
+  target: string;
+  /** The commands that prove the change. */
+  acceptance: string | null;
+  /** Oldest first. */
+  feedback: readonly Feedback[];
+}
+
+export function describeChange({ repository, branch, target, acceptance }: ChangeFacts): string {
+  const own = branch === null ? 'a branch of your own' : `your own branch ${branch}`;
+  const words = [
+    `Your working folder is a checkout of the repository ${repository}, on ${own}. Commit your work ` +
+      `there. You can fetch, and push this branch and no other. Your work lands on ${target} after its ` +
+      'review.',
+  ];
+  if (acceptance !== null) {
+    words.push('These commands prove it on a clean checkout when you are done:');
+    words.push(fenced(acceptance, 'bash'));
+  }
+  return words.join('\n\n');
+}
+
+export function describeFeedback({ feedback, target }: ChangeFacts): string {
+  return feedback.map((one) => describeOne(one, target)).join('\n\n');
+}
+
+function describeOne({ kind, author, body, comments, exitCode }: Feedback, target: string): string {
+  const said = body.trim() === '' ? [] : [kind === 'review' ? body : fenced(body, '')];
+  const lines = comments.map(({ path, line, side, text }) => {
+    const where = `${path}:${line}${side === 'before' ? ' (before the change)' : ''}`;
+    return `- ${where}: ${text}`;
+  });
+  const remarks = lines.length === 0 ? [] : [lines.join('\n')];
+  return [headingOf(kind, { author, exitCode, target }), ...said, ...remarks].join('\n\n');
+}
+
+function headingOf(
+  kind: Feedback['kind'],
+  { author, exitCode, target }: { author: string; exitCode: number | null; target: string },
+): string {
+  if (kind === 'review') return `### Review by ${author}`;
+  if (kind === 'rebase') {
+    return (
+      `### Conflict with ${target}\n\nRebase your branch onto origin/${target} after a fetch, and ` +
+      'resolve the conflicts.'
+    );
+  }
+  return exitCode === null
+    ? '### Refused'
+    : `### The proof failed with exit code ${exitCode}. This is the end of its output:`;
+}
