@@ -6,6 +6,7 @@ import {
   Link,
 } from '@tanstack/react-router';
 import { Empty, Page } from './components/parts.js';
+import { parseGroup } from './domain/changes.js';
 import { parseFilter } from './domain/task-filter.js';
 import { Shell } from './shell.js';
 
@@ -58,6 +59,27 @@ const routes = [
     getParentRoute: () => root,
     path: '/questions',
     component: lazyRouteComponent(() => import('./pages/questions.js'), 'QuestionsPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/reviews',
+    validateSearch: parseGroup,
+    component: lazyRouteComponent(() => import('./pages/reviews.js'), 'ReviewsPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/reviews/$id',
+    component: lazyRouteComponent(() => import('./pages/review.js'), 'ReviewPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/repositories',
+    component: lazyRouteComponent(() => import('./pages/repositories.js'), 'RepositoriesPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/repositories/$id',
+    component: lazyRouteComponent(() => import('./pages/repository.js'), 'RepositoryPage'),
   }),
   createRoute({
     getParentRoute: () => root,

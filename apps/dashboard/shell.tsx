@@ -24,6 +24,8 @@ const LINKS = [
   { to: '/tasks', name: 'Tasks', icon: 'tasks' },
   { to: '/agents', name: 'Agents', icon: 'agents' },
   { to: '/questions', name: 'Questions', icon: 'questions' },
+  { to: '/reviews', name: 'Reviews', icon: 'reviews' },
+  { to: '/repositories', name: 'Repositories', icon: 'repositories' },
   { to: '/budgets', name: 'Budgets', icon: 'budgets' },
   { to: '/coordinator', name: 'Coordinator', icon: 'coordinator' },
   { to: '/webhooks', name: 'Webhooks', icon: 'webhooks' },

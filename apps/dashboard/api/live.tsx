@@ -18,6 +18,7 @@ const TYPES = [
   'question.asked',
   'question.answered',
   'question.expired',
+  'change',
 ] as const;
 
 /** Changes within this time cause one refresh, in milliseconds. */
@@ -66,9 +67,15 @@ function keysToRefresh(type: string, data: Record<string, unknown>): string[][] 
   if (type === 'task.progress') return task;
   if (type.startsWith('task.')) return [...task, ['tasks-head'], ['overview']];
   if (type.startsWith('agent.')) return [['agents'], ['overview']];
+  if (type.startsWith('change.')) return [...task, ...changeOf(data), ['changes']];
   if (type.startsWith('question.')) return [...task, ['questions']];
   if (type.startsWith('budget.')) return [['budgets'], ['overview']];
   return [...task, ['agents']];
+}
+
+/** A change has the id of its task. */
+function changeOf({ taskId }: Record<string, unknown>): string[][] {
+  return typeof taskId === 'string' ? [['change', taskId]] : [];
 }
 
 /** Collects keys to refresh, because a busy fleet sends more events than a page needs requests. */

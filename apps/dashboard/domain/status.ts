@@ -47,6 +47,13 @@ export const LOOKS: Record<string, { tone: Tone; shape: Shape }> = {
   // Runs
   STALE: { tone: 'amber', shape: 'half' },
   RELEASED: { tone: 'gray', shape: 'dash' },
+  // Reviews of changes
+  green: { tone: 'green', shape: 'check' },
+  red: { tone: 'red', shape: 'cross' },
+  approved: { tone: 'green', shape: 'check' },
+  changes_requested: { tone: 'amber', shape: 'half' },
+  commented: { tone: 'gray', shape: 'ring' },
+  conflict: { tone: 'orange', shape: 'cross' },
   // Deliveries
   pending: { tone: 'gray', shape: 'ring' },
   delivered: { tone: 'green', shape: 'check' },

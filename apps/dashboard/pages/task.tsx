@@ -126,6 +126,14 @@ function TaskFacts({ task }: { task: Task }) {
           ['Priority', task.priority],
           ['Agent', task.agentId && <AgentLink id={task.agentId} />],
           ['Capabilities', stripControls(task.requiredCapabilities.join(', ')) || null],
+          [
+            'Change',
+            task.repositoryId && (
+              <Link to="/reviews/$id" params={{ id: task.id }} className="link">
+                View change and review
+              </Link>
+            ),
+          ],
           ['Tags', task.tags.length === 0 ? null : stripControls(task.tags.join(', '))],
           ['Retries', `${task.retryCount} of ${task.maxRetries} used`],
           ['Next retry', task.retryAt && <Ago at={task.retryAt} />],

@@ -1,0 +1,130 @@
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import type { components } from '#lib/api-client';
+import { useCommand, usePages, useRead } from '../api/read.js';
+import { useWorkspace } from '../api/workspace.js';
+import { Badge } from '../components/badge.js';
+import { Foreign } from '../components/foreign.js';
+import { FormDialog } from '../components/form-dialog.js';
+import { Ago, Button, Empty, Facts, Loaded, Page, Panel } from '../components/parts.js';
+import { stripControls } from '../domain/format.js';
+
+type Repository = components['schemas']['Repository'];
+
+const route = getRouteApi('/repositories/$id');
+const EVERY_MS = 10_000;
+
+export function RepositoryPage() {
+  const { id } = route.useParams();
+  const repository = useRead(['repository', id], (api, signal) =>
+    api.get('/api/v1/repositories/{id}', { params: { path: { id } }, signal }),
+  );
+  return <Loaded query={repository}>{(data) => <OneRepository repository={data} />}</Loaded>;
+}
+
+function OneRepository({ repository }: { repository: Repository }) {
+  const { may } = useWorkspace();
+  const { id, name, setup, acceptance, archivedAt } = repository;
+  return (
+    <Page
+      title={stripControls(name)}
+      above={<Link to="/repositories">Repositories</Link>}
+      actions={may('ADMIN') && archivedAt === null && <Archive id={id} />}
+    >
+      <div className="split">
+        <div className="stack">
+          <Changes repositoryId={id} />
+          {setup !== null && (
+            <Panel title="Setup">
+              <Foreign text={setup} />
+            </Panel>
+          )}
+          {acceptance !== null && (
+            <Panel title="Acceptance">
+              <Foreign text={acceptance} />
+            </Panel>
+          )}
+        </div>
+        <Panel title="Settings">
+          <Facts
+            items={[
+              ['URL', <bdi>{stripControls(repository.url)}</bdi>],
+              ['Changes land on', <code>{repository.defaultBranch}</code>],
+              ['Branches', <code>{repository.branchPattern}</code>],
+              ['Review', repository.review],
+              ['Reviewing agent', repository.reviewer?.kind],
+              ['Merge', repository.mergeMethod],
+              ['Revisions', `at most ${repository.maxRevisions}`],
+              ['Protected paths', repository.protectedPaths.join(', ')],
+              ['Folder', repository.path],
+              ['Network of scripts', repository.network],
+              ['Credentials', repository.credentials],
+              ['Secret variables', repository.secretNames.join(', ')],
+              ['Archived', archivedAt && <Ago at={archivedAt} />],
+              ['ID', <code>{id}</code>],
+            ]}
+          />
+        </Panel>
+      </div>
+    </Page>
+  );
+}
+
+function Changes({ repositoryId }: { repositoryId: string }) {
+  const changes = usePages(
+    ['changes', 'of', repositoryId],
+    (api, cursor, signal) => {
+      const query = { repositoryId, limit: 20, ...(cursor !== undefined && { cursor }) };
+      return api.get('/api/v1/changes', { params: { query }, signal });
+    },
+    { every: EVERY_MS },
+  );
+  return (
+    <Panel title="Changes">
+      <Loaded query={changes}>
+        {({ pages }) => {
+          const items = pages.flatMap((page) => page.items);
+          if (items.length === 0) return <Empty title="No task has named it yet" small />;
+          return (
+            <ul className="stack">
+              {items.map(({ id, title, state, createdAt }) => (
+                <li key={id}>
+                  <Badge state={state} />{' '}
+                  <Link to="/reviews/$id" params={{ id }} className="link">
+                    <bdi>{stripControls(title)}</bdi>
+                  </Link>{' '}
+                  <span className="muted">
+                    <Ago at={createdAt} />
+                  </span>
+                </li>
+              ))}
+            </ul>
+          );
+        }}
+      </Loaded>
+      {changes.hasNextPage && (
+        <Button onClick={() => void changes.fetchNextPage()}>Show more changes</Button>
+      )}
+    </Panel>
+  );
+}
+
+function Archive({ id }: { id: string }) {
+  const navigate = useNavigate();
+  const params = { path: { id } };
+  const archive = useCommand((api) => api.post('/api/v1/repositories/{id}/archive', { params }), {
+    done: 'Repository archived',
+    changes: [['repositories'], ['repository', id]],
+    onDone: () => void navigate({ to: '/repositories' }),
+  });
+  return (
+    <FormDialog
+      open="Archive"
+      look="danger"
+      title="Archive this repository"
+      confirm="Archive"
+      onConfirm={(_, callbacks) => archive.mutate(undefined, callbacks)}
+    >
+      <p>It accepts no more tasks, and its name is free. Changes that are under way go on.</p>
+    </FormDialog>
+  );
+}
