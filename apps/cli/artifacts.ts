@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
-import type { components, DroverClient } from '#lib/api-client';
+import { type components, type DroverClient, TRANSCRIPT_FOLDER } from '#lib/api-client';
 import { Failure } from './failure.js';
 
 export type Artifact = components['schemas']['Artifact'];
@@ -26,6 +26,11 @@ export async function latestArtifacts(drover: DroverClient, taskId: string): Pro
     cursor = page.nextCursor ?? undefined;
   } while (cursor !== undefined);
   return [...latest.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** The files that a run made, without those of its transcript. */
+export function isFileOfWork({ name }: Pick<Artifact, 'name'>): boolean {
+  return !name.startsWith(TRANSCRIPT_FOLDER);
 }
 
 export interface FetchOptions {

@@ -34,6 +34,9 @@ const ASKING = `
   const ask = { prompt: 'Send it?', choices: ['yes', 'no'], deadlineSeconds: 3600, onDeadline: 'fail' };
   console.log('::drover ' + JSON.stringify(answer ? { result: { sent: answer } } : { ask }));`;
 
+/** The name of an artifact with the whole of a text. */
+const WHOLE = '.drover/transcript/1.txt';
+
 /** A live run of a coding agent, which a client of the API plays. */
 async function aConversation() {
   const agentId = newId();
@@ -50,7 +53,7 @@ async function aConversation() {
     { waitMs: 10_000 },
   );
   const runId = String(claim.tasks[0]?.run.id);
-  return { taskId: created.id, runId, agent };
+  return { taskId: created.id, runId, agent, token: body.token };
 }
 
 describe('the dashboard', () => {
@@ -67,21 +70,34 @@ describe('the dashboard', () => {
   });
 
   it('the page of a task with a coding agent is a conversation', async () => {
-    const { taskId, runId, agent } = await aConversation();
+    const { taskId, runId, agent, token } = await aConversation();
     const log = (event: string, message: string) => ({ event, message, level: 'INFO' });
     const entries = [
       log('agent_message', 'I write the haiku.'),
       log('agent_tool', 'Write haiku.txt'),
-      log('agent_tool_result', 'written'),
+      { ...log('agent_tool_result', 'written …'), details: { artifact: WHOLE } },
       log('agent_diff', 'haiku.txt\n+queues'),
     ];
     await agent.post(`/runs/${runId}/logs`, { entries });
+    const artifact = `/api/v1/runs/${runId}/artifacts/${encodeURIComponent(WHOLE)}`;
+    const kept = await fetch(`http://127.0.0.1:${fleet.port}${artifact}`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'text/plain' },
+      body: 'written by the agent',
+    });
+    expect(kept.status).toBe(200);
     await page.goto(`/tasks/${taskId}`);
     const conversation = page.getByRole('list', { name: 'Conversation with the agent' });
     await conversation.getByText('I write the haiku.').waitFor();
     expect(await conversation.getByText('+queues').isVisible()).toBe(false);
     await conversation.getByText('Write haiku.txt').click();
     await conversation.getByText('+queues').waitFor();
+    const [whole] = await Promise.all([
+      page.waitForEvent('download'),
+      conversation.getByRole('button', { name: 'Download the whole text' }).click(),
+    ]);
+    expect(await readFile(await whole.path(), 'utf8')).toBe('written by the agent');
+    expect(await page.getByRole('link', { name: WHOLE }).count()).toBe(0);
     expect(await listAxeFindings(page)).toEqual([]);
 
     await page.getByLabel('Message to the agent').fill('Shorter, please.');

@@ -1,4 +1,4 @@
-import { type Artifact, fetchArtifacts, latestArtifacts } from '../artifacts.js';
+import { type Artifact, fetchArtifacts, isFileOfWork, latestArtifacts } from '../artifacts.js';
 import { cleanLine } from '../output/clean.js';
 import type { CommandSpec, Commands } from '../command.js';
 import { EXIT } from '../exit-codes.js';
@@ -44,7 +44,8 @@ const get: CommandSpec = {
   examples: ['artifact get $TASK --out results', 'artifact get $TASK haiku.txt --force'],
   run: async (cli, [id = '', ...names], flags) => {
     const known = await latestArtifacts(cli.drover, id);
-    const chosen = names.length === 0 ? known : names.map((name) => named(known, name));
+    const chosen =
+      names.length === 0 ? known.filter(isFileOfWork) : names.map((name) => named(known, name));
     const options = { out: flags.text('out') ?? '.', force: flags.has('force') };
     const fetched: { name: string; path: string }[] = [];
     for await (const { artifact, path } of fetchArtifacts(cli.drover, chosen, options)) {

@@ -1,4 +1,4 @@
-import { fetchArtifacts, latestArtifacts } from '../artifacts.js';
+import { fetchArtifacts, isFileOfWork, latestArtifacts } from '../artifacts.js';
 import { attachFiles } from '../attachments.js';
 import type { Cli } from '../cli.js';
 import type { Commands } from '../command.js';
@@ -71,7 +71,7 @@ export default commands;
 async function fetchFiles(cli: Cli, taskId: string, flags: Flags): Promise<void> {
   const out = flags.text('out');
   if (out === undefined) return;
-  const artifacts = await latestArtifacts(cli.patient, taskId);
+  const artifacts = (await latestArtifacts(cli.patient, taskId)).filter(isFileOfWork);
   const options = { out, force: flags.has('force') };
   for await (const { path } of fetchArtifacts(cli.patient, artifacts, options)) {
     cli.out.note(`drover: ${path}`);

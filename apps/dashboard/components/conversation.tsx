@@ -31,7 +31,7 @@ export function Conversation({ task }: { task: Task }) {
         {parts.length === 0 ? (
           <Empty title="The agent has said nothing yet" small />
         ) : (
-          <Parts parts={shown} />
+          <Parts taskId={task.id} parts={shown} />
         )}
         {task.runId && <Waiting runId={task.runId} />}
         {task.runId && may('MEMBER') && <MessageForm taskId={task.id} runId={task.runId} />}
@@ -60,7 +60,7 @@ function Spent({ task: { id, runId } }: { task: Task }) {
   );
 }
 
-function Parts({ parts }: { parts: Part[] }) {
+function Parts({ taskId, parts }: { taskId: string; parts: Part[] }) {
   const frame = useRef<HTMLOListElement>(null);
   const [follows, setFollows] = useState(true);
   useEffect(() => {
@@ -80,7 +80,7 @@ function Parts({ parts }: { parts: Part[] }) {
     >
       {parts.map((part) => (
         <li key={part.line.id} className={`part ${part.kind}`}>
-          <OnePart part={part} />
+          <OnePart taskId={taskId} part={part} />
         </li>
       ))}
     </ol>
@@ -89,13 +89,13 @@ function Parts({ parts }: { parts: Part[] }) {
 
 const NAMES = { agent: 'Agent', person: 'Person', note: 'Note', plan: 'Plan' } as const;
 
-function OnePart({ part }: { part: Part }) {
+function OnePart({ taskId, part }: { taskId: string; part: Part }) {
   const { kind, line } = part;
   if (kind === 'thought') {
     return (
       <details>
         <summary>Reasoning</summary>
-        <Said line={line} />
+        <Said taskId={taskId} line={line} />
       </details>
     );
   }
@@ -104,7 +104,7 @@ function OnePart({ part }: { part: Part }) {
       <details>
         <summary dir="auto">{line.text}</summary>
         {part.results.map((result) => (
-          <Said key={result.id} line={result} />
+          <Said key={result.id} taskId={taskId} line={result} />
         ))}
         {part.results.length === 0 && <p className="muted">No result yet</p>}
       </details>
@@ -115,18 +115,42 @@ function OnePart({ part }: { part: Part }) {
       <p className="muted">
         {NAMES[kind]} <time dateTime={line.at}>{formatClock(line.at)}</time>
       </p>
-      <Said line={line} />
+      <Said taskId={taskId} line={line} />
       {line.attachments !== undefined && <AttachedFiles id={line.attachments} />}
     </>
   );
 }
 
-function Said({ line: { event, text, leftOut } }: { line: LogLine }) {
+function Said({ taskId, line }: { taskId: string; line: LogLine }) {
+  const { event, text, leftOut, whole } = line;
   return (
     <div className="said" dir="auto">
       {event === 'agent_diff' ? <Diff text={text} /> : text}
       {leftOut > 0 && <em className="muted"> … {leftOut.toLocaleString()} more characters</em>}
+      {whole && <WholeText taskId={taskId} {...whole} />}
     </div>
+  );
+}
+
+/** Downloads the whole of a text that the log cuts. Its link is made at the click. */
+function WholeText({ taskId, ...query }: { taskId: string; runId: string; name: string }) {
+  const open = useCommand(
+    (api, _: undefined) =>
+      api.get('/api/v1/agent-tasks/{id}/artifacts', { params: { path: { id: taskId }, query } }),
+    {
+      done: ({ items }) => (items.length === 0 ? 'The text is not kept' : 'Download started'),
+      changes: [],
+      onDone: ({ items: [artifact] }) => {
+        if (artifact !== undefined) location.assign(artifact.downloadPath);
+      },
+    },
+  );
+  return (
+    <p>
+      <Button disabled={open.isPending} onClick={() => open.mutate(undefined)}>
+        Download the whole text
+      </Button>
+    </p>
   );
 }
 

@@ -1,3 +1,4 @@
+import { TRANSCRIPT_FOLDER } from '#lib/api-client';
 import { useRead } from '../api/read.js';
 import { formatBytes, stripControls } from '../domain/format.js';
 import type { Task } from '../domain/status.js';
@@ -17,7 +18,8 @@ export function TaskArtifacts({ task: { id } }: { task: Task }) {
     },
     { every: EVERY_MS },
   );
-  const { items = [], nextCursor = null } = artifacts.data ?? {};
+  const { items: all = [], nextCursor = null } = artifacts.data ?? {};
+  const items = all.filter(({ name }) => !name.startsWith(TRANSCRIPT_FOLDER));
   if (items.length === 0) return null;
   return (
     <Panel title="Artifacts">

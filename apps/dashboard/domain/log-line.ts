@@ -12,10 +12,13 @@ export interface LogLine {
   leftOut: number;
   /** The id of the files of a message. */
   attachments?: unknown;
+  /** The artifact with the whole text. */
+  whole?: { runId: string; name: string };
 }
 
 interface Details {
   data?: unknown;
+  artifact?: unknown;
 }
 
 export function toLogLine(entry: LogEntry): LogLine {
@@ -30,14 +33,24 @@ export function toLogLine(entry: LogEntry): LogLine {
     actor,
     action,
     details,
+    runId,
   } = entry;
   const moved =
     newStatus === null ? '' : `${previousStatus ?? 'new'} → ${newStatus} by ${actor.kind}`;
   const whole = [moved, message].filter(Boolean).join(': ') || action;
   const [text, leftOut] = cutText(whole);
-  const { attachments } = ((details as Details).data ?? {}) as { attachments?: unknown };
-  const line = { id, at, level, event, text, leftOut };
-  return attachments === undefined ? line : { ...line, attachments };
+  const { data, artifact: name } = (details ?? {}) as Details;
+  const { attachments } = (data ?? {}) as { attachments?: unknown };
+  return {
+    id,
+    at,
+    level,
+    event,
+    text,
+    leftOut,
+    ...(attachments !== undefined && { attachments }),
+    ...(typeof name === 'string' && runId !== null && { whole: { runId, name } }),
+  };
 }
 
 /** Splits a text at the matches of a search, regardless of case. `true` marks a match. */

@@ -26,12 +26,15 @@ let kept: Uint8Array | undefined;
 let starts: RunPrompt[];
 let learned: string[];
 let attached: AttachedFile[] | 'too large';
+/** The artifacts at the server, by name. */
+let artifacts: Map<string, string>;
 let circles: Parameters<typeof startAgent>[1]['circles'];
 
 beforeEach(() => {
   made = makeJob({ network: 'host' });
   made.job.run.network = 'host';
   [kept, starts, learned, attached] = [undefined, [], [], []];
+  artifacts = new Map();
   circles = 'end';
   const searchPath = process.env['PATH'] ?? '';
   drivers = new Drivers({ dir: made.workDir }, { process: { searchPath, supervisor } });
@@ -55,6 +58,8 @@ async function start(instructions: string, prompt: JobReports['prompt'] = prompt
       return Promise.resolve();
     },
     attachments: () => Promise.resolve(attached),
+    saveArtifact: (_: string, { name, content }: { name: string; content: Buffer }) =>
+      Promise.resolve(artifacts.set(name, content.toString())),
   };
   const kind = kindOf('acp')!;
   const report = { ...made.job.report, prompt };
@@ -242,6 +247,17 @@ test('a run that pauses after its turn keeps its conversation, and hears nothing
   expect(await run('recall')).toMatchObject({ kind: 'succeeded' });
   expect(said('agent_resumed')).toEqual(["Resumed the agent's conversation"]);
   expect(said('agent_message')).toEqual(['First. ']);
+});
+
+test('a text that is too long for the log is kept whole, without its secrets', async () => {
+  const words = `${'word '.repeat(3_000)}secret-of-the-task`;
+  await run(`say ${words}`);
+  const [entry] = made.entries.filter(({ event }) => event === 'agent_message');
+  expect(entry!.message).toMatch(/more characters/);
+  const name = '.drover/transcript/1.txt';
+  expect(entry!.details).toEqual({ artifact: name });
+  expect([...artifacts.keys()]).toEqual([name]);
+  expect(artifacts.get(name)).toBe(`${'word '.repeat(3_000)}[redacted] `);
 });
 
 test('a state is kept while the agent works, and the last one after a kill of its processes', async () => {

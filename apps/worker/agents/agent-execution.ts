@@ -33,13 +33,15 @@ import {
 import { Beginning, type SessionPart } from './beginning.js';
 import { CircleWatch, type MostMeasure } from './circle-watch.js';
 import { type Earlier, earlierState } from './earlier-state.js';
+import { LargeParts } from './large-parts.js';
 import { type ModelGateParts, RunModelGate } from './model-gate.js';
 import { RunPermissions } from './run-permissions.js';
 import { StateKeeper } from './state-keeper.js';
 
 export interface AgentExecutionOptions {
   driver: RuntimeDriver;
-  api: ModelGateParts['api'] & Pick<DroverApi, 'agentState' | 'saveAgentState' | 'attachments'>;
+  api: ModelGateParts['api'] &
+    Pick<DroverApi, 'agentState' | 'saveAgentState' | 'saveArtifact' | 'attachments'>;
   offered: (kind: string) => OfferedKind | undefined;
   workspaceId?: string;
   log: Log;
@@ -80,7 +82,8 @@ export async function startAgent(job: Job, options: AgentExecutionOptions): Prom
   options.learn(values);
   const secrets = [...secretsOf(job, options.passedEnv), ...values];
   const redactor = new Redactor(secrets);
-  const lines = new AgentLog(report, redactor);
+  const large = new LargeParts({ api, runId: run.id, redactor, limit, log });
+  const lines = new AgentLog(report, redactor, (text) => large.keep(text));
   // Routing knows prices, not the provider that the program speaks to.
   const { model } = agent;
   const gate = new RunModelGate({
@@ -192,7 +195,7 @@ export async function startAgent(job: Job, options: AgentExecutionOptions): Prom
     return start();
   };
   const session = await start();
-  const execution = new AgentExecution({ session, gate, talk, keeper, begin, restart });
+  const execution = new AgentExecution({ session, gate, talk, keeper, large, begin, restart });
   return execution;
 }
 
@@ -253,6 +256,7 @@ interface Parts {
   gate: RunModelGate;
   talk: AgentTalk;
   keeper: StateKeeper;
+  large: LargeParts;
   begin: Beginning;
   /** Starts a session in place of one that has ended. @throws SpawnError */
   restart: () => Promise<AgentSession>;
@@ -300,7 +304,7 @@ class AgentExecution implements RunningJob {
   }
 
   private async follow(): Promise<Outcome> {
-    const { begin, keeper } = this.parts;
+    const { begin, keeper, large } = this.parts;
     let ended = await this.session.exit;
     if (this.stopMs === undefined && begin.isRefused(ended.end)) {
       keeper.forget();
@@ -311,7 +315,7 @@ class AgentExecution implements RunningJob {
       }
       ended = await this.session.exit;
     }
-    await keeper.close(whyNoMore(ended.end, this.circle));
+    await Promise.all([keeper.close(whyNoMore(ended.end, this.circle)), large.close()]);
     return this.conclude(ended);
   }
 

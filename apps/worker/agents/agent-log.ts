@@ -1,7 +1,7 @@
 import type { JsonObject } from '#lib/agent-host';
 import type { AgentEvent } from '#lib/agent-kinds';
 import { cut } from '#lib/kernel';
-import { cleanText, copyStart, keepText, type Redactor } from '#lib/session-runtime';
+import { cleanText, copyStart, keepText, MAX_LINE, type Redactor } from '#lib/session-runtime';
 import type { EntryLevel } from '../api/types.js';
 import type { JobReports } from '../execution/job.js';
 import { ToolCalls } from './tool-calls.js';
@@ -24,6 +24,8 @@ export class AgentLog {
   constructor(
     private readonly report: JobReports,
     private readonly redactor: Redactor,
+    /** Keeps a text that the log cuts, and returns the name of its artifact. */
+    private readonly keep: (text: string) => string | undefined = () => undefined,
   ) {}
 
   add(event: AgentEvent): void {
@@ -90,7 +92,9 @@ export class AgentLog {
   private write(level: EntryLevel, text: string, event: string, details?: JsonObject): void {
     if (text.trim() === '') return;
     const line = keepText(text, (part) => this.redacted(part));
-    this.report.log(level, line, event, details);
+    const artifact = text.length > MAX_LINE ? this.keep(text) : undefined;
+    const all = artifact === undefined ? details : { ...details, artifact };
+    this.report.log(level, line, event, all);
   }
 }
 

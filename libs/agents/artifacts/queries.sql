@@ -42,8 +42,9 @@ SELECT a.id FROM artifacts a WHERE a.id = ANY ($1::uuid[])
 SELECT a.id, a.task_id, a.run_id, a.name, a.media_type, a.size_bytes::float8 AS size_bytes, a.sha256, a.created_at FROM artifacts a
 WHERE a.workspace_id = $1 AND a.task_id = $2 AND a.kind = 'file'
   AND ($3::uuid IS NULL OR a.run_id = $3)
-  AND ($4::uuid IS NULL OR a.id < $4)
-ORDER BY a.id DESC LIMIT $5
+  AND ($4::text IS NULL OR a.name = $4)
+  AND ($5::uuid IS NULL OR a.id < $5)
+ORDER BY a.id DESC LIMIT $6
 
 -- list_attachments
 SELECT a.id, a.name, a.media_type, a.size_bytes::float8 AS size_bytes, a.sha256, a.created_at FROM artifacts a

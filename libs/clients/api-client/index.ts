@@ -25,4 +25,5 @@ export {
   streamLogs,
   type StreamOptions,
 } from './streams/streams.js';
+export { TRANSCRIPT_FOLDER } from './requests/transcripts.js';
 export type { Fetch } from './requests/transport.js';

@@ -27,6 +27,7 @@ import {
 
 export interface ArtifactList {
   runId?: string;
+  name?: string;
   limit: number;
   cursor?: string;
 }
@@ -58,7 +59,7 @@ export class Artifacts {
   async list(
     caller: Caller,
     taskId: string,
-    { runId, limit, cursor }: ArtifactList,
+    { runId, name, limit, cursor }: ArtifactList,
   ): Promise<Page<ArtifactView>> {
     const { workspaceId } = caller;
     const tenant = this.database.tenant(workspaceId);
@@ -66,7 +67,8 @@ export class Artifacts {
     if (runId !== undefined && !(await this.hasRun(workspaceId, runId))) {
       throw new DroverError('run_not_found');
     }
-    const params = [workspaceId, taskId, runId ?? null, idOfCursor(cursor), limit + 1];
+    const filter = [runId ?? null, name ?? null];
+    const params = [workspaceId, taskId, ...filter, idOfCursor(cursor), limit + 1];
     const rows = await tenant.rows(listArtifacts, params);
     return toPage(
       rows,

@@ -106,7 +106,8 @@ SELECT f.has_room, f.is_few, f.replaced_id, w.* FROM facts f LEFT JOIN written w
 
 /**
  * Lists the artifacts of a task, the newest first. Index: artifacts_task_idx. $1 workspace, $2 task, $3 run or
- * NULL, $4 last id of the previous page or NULL, $5 maximum number of rows.
+ * NULL, $4 name or NULL, $5 last id of the previous page or NULL, $6 maximum number of rows. A run has at most
+ * 1,000 artifacts.
  */
 export const listArtifacts = query<ArtifactRow>(
   'list_artifacts',
@@ -114,8 +115,9 @@ export const listArtifacts = query<ArtifactRow>(
 SELECT ${SHOWN} FROM artifacts a
 WHERE a.workspace_id = $1 AND a.task_id = $2 AND a.kind = 'file'
   AND ($3::uuid IS NULL OR a.run_id = $3)
-  AND ($4::uuid IS NULL OR a.id < $4)
-ORDER BY a.id DESC LIMIT $5`,
+  AND ($4::text IS NULL OR a.name = $4)
+  AND ($5::uuid IS NULL OR a.id < $5)
+ORDER BY a.id DESC LIMIT $6`,
 );
 
 /** Index: artifacts_name_key. $1 workspace, $2 run, $3 name. */
