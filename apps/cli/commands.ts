@@ -25,6 +25,12 @@ export const COMMANDS: readonly Entry[] = [
   },
   { name: 'artifact', summary: 'List and download files that runs kept', load: artifacts },
   { name: 'question', summary: 'List and answer questions of runs', load: questions },
+  {
+    name: 'review',
+    summary: 'Review and merge what tasks change in repositories',
+    load: changes,
+  },
+  { name: 'change', summary: 'Move the changes of tasks by hand', load: changes },
   { name: 'claim', summary: 'Claim a task for the agent of the token', load: claims },
   { name: 'claim:renew', summary: 'Renew the lease of a claimed task', load: claims },
   { name: 'claim:release', summary: 'Release a claimed task', load: claims },
@@ -86,6 +92,9 @@ function run() {
 }
 function tasks() {
   return import('./commands/tasks.js');
+}
+function changes() {
+  return import('./commands/changes.js');
 }
 function schedules() {
   return import('./commands/schedules.js');

@@ -14,14 +14,21 @@ const PAGE = 200;
 export async function* readLog(
   drover: DroverClient,
   id: string,
-  options: { follow: boolean; signal?: AbortSignal; level?: Log['level'] },
+  options: {
+    follow: boolean;
+    signal?: AbortSignal;
+    level?: Log['level'];
+    /** Ends the wait before the task is finished. */
+    until?: (task: Task) => Promise<boolean>;
+  },
 ): AsyncGenerator<Log> {
-  const { signal, level } = options;
+  const { signal, level, until } = options;
+  const isOver = async (task: Task) => isFinished(task) || (await until?.(task)) === true;
   let cursor: string | undefined;
   for (;;) {
     // The status is read before the log, so the next pages contain all entries of a finished task.
     // They also contain the latest entries, which `follow` withholds until their order is final.
-    const isDone = !options.follow || isFinished(await readTask(drover, id, signal));
+    const isDone = !options.follow || (await isOver(await readTask(drover, id, signal)));
     const query = {
       order: 'asc' as const,
       limit: PAGE,

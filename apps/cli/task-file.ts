@@ -13,6 +13,7 @@ export const TASK_OPTIONS: readonly OptionSpec[] = [
   ['--description <text>', 'description of the work'],
   ['--priority <number>', 'priority from 1 to 10; 10 runs first'],
   ['--project <project>', 'project of the task'],
+  ['--repo <repo>', 'name or ID of the repository that the task changes'],
   ['--agent <kind>', 'coding agent: KIND, such as codex, or KIND:MODEL'],
   ['--assign-to <agent>', 'the only agent that can claim the task'],
   ['--capability <name...>', 'capabilities that the agent must have'],

@@ -149,6 +149,12 @@ const remove: CommandSpec = {
   },
 };
 
+/** The field of a new task for the option `--repo`. */
+export async function repositoryOf(cli: Cli, flags: Flags): Promise<{ repositoryId?: string }> {
+  const repo = flags.text('repo');
+  return repo === undefined ? {} : { repositoryId: (await findRepository(cli, repo)).id };
+}
+
 /** The repository with this name or id. */
 export async function findRepository(cli: Cli, nameOrId: string): Promise<Repository> {
   let cursor: string | undefined;

@@ -6,8 +6,10 @@ import { EXIT } from '../exit-codes.js';
 import { usageError } from '../failure.js';
 import { readLog, readTask } from '../follow.js';
 import { printEntry, toExitCode } from '../task-output.js';
-import type { Task } from '../task-view.js';
+import { isFinished, type Task } from '../task-view.js';
 import type { Flags } from '../flags.js';
+import { readChange } from './changes.js';
+import { repositoryOf } from './repositories.js';
 import { toTaskFields, type NewTask, TASK_OPTIONS } from '../task-file.js';
 
 const TITLE_LENGTH = 200;
@@ -22,12 +24,14 @@ const commands: Commands = {
       'Prints the output of the command to stdout and stderr. A failed command is not retried, ' +
       'unless --max-retries is set. With --agent the words are the instructions for a coding agent: ' +
       'its messages go to stdout, its tool calls to stderr, and a session that dies is repeated. ' +
+      'With --repo it ends with 0 and prints the ID when the change waits for review. ' +
       'Ctrl-C cancels the task. A second Ctrl-C stops following it.',
     options: [
       ...TASK_OPTIONS,
       ['--out <dir>', 'folder for the files that the task kept'],
       ['--force', 'replace existing files in that folder'],
       ['--detach', 'print the task ID without waiting'],
+      ['--wait <state>', 'with --repo: `review` (default), or `merged` to wait for the merge'],
     ],
     wordsWith: 'agent',
     examples: [
@@ -44,17 +48,21 @@ const commands: Commands = {
       if (flags.has('attach') && !flags.has('agent')) {
         throw usageError('--attach needs a coding agent.', 'Name one with --agent.');
       }
+      const isUntilMerged = readWait(flags) === 'merged';
       const body = {
         title: command.join(' ').slice(0, TITLE_LENGTH),
         ...(flags.has('agent')
           ? ofAgent(flags, command, await attachFiles(cli, flags.list('attach')))
           : ofCommand(flags, command)),
+        ...(await repositoryOf(cli, flags)),
       } as NewTask;
       const task = await createTask(cli, body);
       if (task === undefined) return EXIT.interrupted;
       if (flags.has('detach')) return cli.out.done(task, task.id);
       cli.out.note(`drover: task ${task.id}`);
-      const exitCode = await follow(cli, task.id);
+      const waitsForReview = flags.has('repo') && !isUntilMerged;
+      const until = waitsForReview ? (one: Task) => isInReview(cli, one) : undefined;
+      const exitCode = await follow(cli, task.id, until);
       await fetchFiles(cli, task.id, flags).catch((error: Error) => {
         // The exit code of a failed command says more.
         if (exitCode === EXIT.ok) throw error;
@@ -98,6 +106,19 @@ function ofAgent(
   };
 }
 
+/** @throws Failure for an unknown state, or without a repository */
+function readWait(flags: Flags): 'review' | 'merged' {
+  const wait = flags.text('wait') ?? 'review';
+  if (flags.has('wait') && !flags.has('repo')) throw usageError('--wait needs --repo.');
+  if (wait === 'review' || wait === 'merged') return wait;
+  throw usageError(`--wait ${wait} is unknown.`, 'Use `review` or `merged`.');
+}
+
+async function isInReview(cli: Cli, { id, status, pausedFor }: Task): Promise<boolean> {
+  if (status !== 'PAUSED' || pausedFor !== 'review') return false;
+  return (await readChange(cli, id)).state === 'IN_REVIEW';
+}
+
 /** Creates the task. @returns undefined if Ctrl-C came before the answer */
 async function createTask(cli: Cli, body: NewTask): Promise<Task | undefined> {
   const leaving = new AbortController();
@@ -114,7 +135,11 @@ async function createTask(cli: Cli, body: NewTask): Promise<Task | undefined> {
   }
 }
 
-async function follow(cli: Cli, id: string): Promise<number> {
+async function follow(
+  cli: Cli,
+  id: string,
+  until?: (task: Task) => Promise<boolean>,
+): Promise<number> {
   const noteContinues = (): void =>
     cli.out.note(`drover: task ${id} continues. Follow it with \`drover task watch ${id}\`.`);
   let isDone = false;
@@ -132,11 +157,19 @@ async function follow(cli: Cli, id: string): Promise<number> {
   process.on('SIGINT', interrupt);
   const drover = cli.patient;
   try {
-    for await (const entry of readLog(drover, id, { follow: true, signal: leaving.signal })) {
+    for await (const entry of readLog(drover, id, {
+      follow: true,
+      signal: leaving.signal,
+      until,
+    })) {
       printEntry(cli, entry);
     }
     isDone = true;
-    return await toExitCode(cli, await readTask(drover, id));
+    const task = await readTask(drover, id);
+    if (isFinished(task)) return await toExitCode(cli, task);
+    cli.out.done(task, id);
+    cli.out.note(`drover: its change waits for review: drover review show ${id}`);
+    return EXIT.ok;
   } catch (error) {
     if (!isDone) noteContinues();
     if (!leaving.signal.aborted) throw error;

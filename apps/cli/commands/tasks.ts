@@ -11,6 +11,9 @@ import { LIST_OPTIONS, readList } from '../lists.js';
 import { cleanLine } from '../output/clean.js';
 import { formatAge, formatBar } from '../output/output.js';
 import { attachFiles } from '../attachments.js';
+import { checkOut } from '../checkout.js';
+import { readChange } from './changes.js';
+import { findRepository, repositoryOf } from './repositories.js';
 import { toTaskFields, type NewTask, TASK_OPTIONS, readTaskFile } from '../task-file.js';
 import {
   isFinished,
@@ -37,7 +40,10 @@ const create: CommandSpec = {
     'task create --file graph.yaml',
   ],
   run: async (cli, args, flags) => {
-    const fields = toTaskFields(flags, args, await attachFiles(cli, flags.list('attach')));
+    const fields = {
+      ...toTaskFields(flags, args, await attachFiles(cli, flags.list('attach'))),
+      ...(await repositoryOf(cli, flags)),
+    };
     const path = flags.text('file');
     const found = path === undefined ? { only: {} } : await readTaskFile(path);
     if ('only' in found) {
@@ -250,7 +256,9 @@ async function runForEach(
 const edit: CommandSpec = {
   usage: 'edit <task>',
   summary: 'Change the fields of a task',
-  options: TASK_OPTIONS.filter(([flags]) => !/^--(type|input|env|depends-on|attach)\b/.test(flags)),
+  options: TASK_OPTIONS.filter(
+    ([flags]) => !/^--(type|input|env|depends-on|attach|repo)\b/.test(flags),
+  ),
   examples: ['task edit 0198c0de-7000-7000-8000-000000000000 --priority 9 --tag urgent'],
   run: async (cli, [id = ''], flags) => {
     const body = toTaskFields(flags, []);
@@ -293,6 +301,20 @@ const continueTask: CommandSpec = {
       body: { text, ...(attachments !== undefined && { attachments }) },
     });
     cli.out.done(task, task.id);
+  },
+};
+
+const checkout: CommandSpec = {
+  usage: 'checkout <task>',
+  summary: 'Check the branch of a change out in your clone',
+  about: 'Run it in a clone of the repository. It uses your git and your credentials.',
+  examples: ['task checkout $TASK'],
+  run: async (cli, [id = '']) => {
+    const { branch, repositoryName } = await readChange(cli, id);
+    if (branch === null) throw usageError('The change has no branch yet.');
+    const { url } = await findRepository(cli, repositoryName);
+    checkOut(url, branch);
+    cli.out.done({ branch }, `Switched to ${branch}`);
   },
 };
 
@@ -373,6 +395,7 @@ const commands: Commands = {
       edit,
       message,
       continueTask,
+      checkout,
       runs,
       usage,
     ],

@@ -1,0 +1,228 @@
+import type { components } from '#lib/api-client';
+import type { Cli } from '../cli.js';
+import type { CommandSpec, Commands } from '../command.js';
+import { usageError } from '../failure.js';
+import { omitUndefined } from '../flags.js';
+import { LIST_OPTIONS, readList } from '../lists.js';
+import { formatAge } from '../output/output.js';
+import { findRepository } from './repositories.js';
+
+type Change = components['schemas']['WholeChange'];
+type Comment = components['schemas']['ChangeComment'];
+
+const list: CommandSpec = {
+  usage: 'list',
+  summary: 'List changes that wait for review',
+  options: [
+    [
+      '--state <state>',
+      'WORKING, PROVING, IN_REVIEW, APPROVED, MERGED, FAILED, CLOSED or all (default IN_REVIEW)',
+    ],
+    ['--repo <repo>', 'name or ID of the repository'],
+    ...LIST_OPTIONS,
+  ],
+  examples: ['review list', 'review list --state all --repo shop --json'],
+  run: async (cli, _args, flags) => {
+    const state = flags.text('state')?.toUpperCase() ?? 'IN_REVIEW';
+    const repo = flags.text('repo');
+    const filter = omitUndefined({
+      state: state === 'ALL' ? undefined : (state as 'IN_REVIEW'),
+      repositoryId: repo === undefined ? undefined : (await findRepository(cli, repo)).id,
+    });
+    const changes = await readList(flags, (page) =>
+      cli.drover.get('/api/v1/changes', { params: { query: { ...filter, ...page } } }),
+    );
+    cli.out.rows(
+      changes,
+      [
+        { title: 'id', of: ({ id }) => id },
+        { title: 'state', of: ({ state: shown }) => shown },
+        { title: 'repo', of: ({ repositoryName }) => repositoryName },
+        { title: 'lines', of: sizeOf },
+        { title: 'title', of: ({ title }) => title, wide: true },
+        { title: 'age', of: ({ createdAt }) => formatAge(createdAt) },
+      ],
+      'No changes found.',
+    );
+  },
+};
+
+const show: CommandSpec = {
+  usage: 'show <task>',
+  summary: 'Show a change with its proofs, reviews and cost',
+  about: 'A change has the ID of its task. `drover review diff` prints its diff.',
+  examples: ['review show $TASK'],
+  run: async (cli, [id = '']) => {
+    const change = await readChange(cli, id);
+    const { cost, reviews } = change;
+    cli.out.record(change, [
+      ['id', change.id],
+      ['title', change.title],
+      ['state', change.state],
+      ['obstacle', change.obstacle],
+      ['repository', change.repositoryName],
+      ['branch', change.branch],
+      ['target', change.target],
+      ['revision', change.revision],
+      ['commit', change.headCommit],
+      ['merged as', change.mergedCommit],
+      ['files', change.filesChanged],
+      ['lines', sizeOf(change)],
+      ['summary', change.summary],
+      ['approved by', change.approvedBy],
+      ['runs', cost.runs],
+      ['tokens', cost.tokens],
+      ['usd', cost.costUsd],
+      ...reviews.map((one): [string, string] => [
+        `${one.kind} ${one.revision}`,
+        [describeVerdict(one), one.body, ...one.comments.map(describeComment)]
+          .filter((text) => text !== '')
+          .join('\n'),
+      ]),
+    ]);
+  },
+};
+
+const diff: CommandSpec = {
+  usage: 'diff <task>',
+  summary: 'Print the diff of a change',
+  examples: ['review diff $TASK | less'],
+  run: async (cli, [id = '']) => {
+    const text = await cli.drover.get('/api/v1/changes/{id}/diff', { params: { path: { id } } });
+    cli.out.raw(String(text ?? ''));
+  },
+};
+
+const approve: CommandSpec = {
+  usage: 'approve <task>',
+  summary: 'Approve a change, which is then rebased, proven again and merged',
+  options: [
+    ['--commit <hash>', 'the commit that you reviewed (default: the current one)'],
+    ['--message <text>', 'words for the record'],
+  ],
+  examples: ['review approve $TASK'],
+  run: async (cli, [id = ''], flags) => {
+    const headCommit = flags.text('commit') ?? (await readChange(cli, id)).headCommit;
+    if (headCommit === null) throw usageError('The change has no submission yet.');
+    const body = { headCommit, ...omitUndefined({ body: flags.text('message') }) };
+    const params = { path: { id } };
+    const change = await cli.drover.post('/api/v1/changes/{id}/approve', { params, body });
+    cli.out.done(change, `Change ${change.id} approved: ${change.state}`);
+  },
+};
+
+const requestChanges: CommandSpec = {
+  usage: 'request-changes <task> <text>',
+  summary: 'Send a change back to its agent',
+  options: [
+    ['--comment <remark...>', 'remarks about lines, as FILE:LINE:TEXT'],
+    ['--commit <hash>', 'the commit that you reviewed'],
+  ],
+  examples: ["review request-changes $TASK 'Add a test' --comment 'src/date.ts:12:Use the parser'"],
+  run: async (cli, [id = '', text = ''], flags) => {
+    const comments = flags.list('comment')?.map(readComment);
+    const optional = omitUndefined({ comments, headCommit: flags.text('commit') });
+    const change = await cli.drover.post('/api/v1/changes/{id}/request-changes', {
+      params: { path: { id } },
+      body: { body: text, ...optional },
+    });
+    cli.out.done(change, `Change ${change.id} sent back: ${change.state}`);
+  },
+};
+
+/** @throws Failure if it is not FILE:LINE:TEXT */
+function readComment(remark: string): Comment {
+  const [, path, line, text] = /^(.+?):(\d+):([^]+)$/.exec(remark) ?? [];
+  if (path !== undefined && line !== undefined && text !== undefined) {
+    return { path, line: Number(line), text: text.trim() };
+  }
+  throw usageError(`${remark} is no remark.`, 'Write it as FILE:LINE:TEXT.');
+}
+
+function step(verb: string, summary: string, example: string): CommandSpec {
+  return {
+    usage: `${verb} <task>`,
+    summary,
+    examples: [example],
+    run: async (cli, [id = '']) => {
+      const params = { path: { id } };
+      const change = await cli.drover.post('/api/v1/changes/{id}/merge', { params });
+      cli.out.done(change, `Change ${change.id} goes on: ${change.state}`);
+    },
+  };
+}
+
+const merge = step('merge', 'Ask hosts to merge an approved change now', 'review merge $TASK');
+
+const assign: CommandSpec = {
+  usage: 'assign <task> <agent>',
+  summary: 'Assign the task of a change to an agent',
+  examples: ['change assign $TASK my-agent'],
+  run: async (cli, [id = '', agentId = '']) => {
+    const params = { path: { id } };
+    const body = { agentId };
+    const task = await cli.drover.post('/api/v1/agent-tasks/{id}/assign', { params, body });
+    cli.out.done(task, `Task ${task.id} assigned: ${task.status}`);
+  },
+};
+
+const start: CommandSpec = {
+  usage: 'start <task>',
+  summary: 'Start the claimed task of a change, with the token of its agent',
+  examples: ['change start $TASK'],
+  run: async (cli, [id = '']) => {
+    const params = { path: { id } };
+    const started = await cli.drover.post('/api/v1/agent-tasks/{id}/start', { params, body: {} });
+    cli.out.done(started, `Task ${id} started`);
+  },
+};
+
+const reset: CommandSpec = {
+  usage: 'reset <task>',
+  summary: 'Close a change: cancel its task, discard its work, remove its branch',
+  options: [['--reason <text>', 'reason for the log']],
+  examples: ['change reset $TASK'],
+  run: async (cli, [id = ''], flags) => {
+    const change = await cli.drover.post('/api/v1/changes/{id}/close', {
+      params: { path: { id } },
+      body: omitUndefined({ reason: flags.text('reason') }),
+    });
+    cli.out.done(change, `Change ${change.id} closed`);
+  },
+};
+
+const commands: Commands = {
+  review: {
+    summary: 'Review and merge what tasks change in repositories',
+    commands: [list, show, diff, approve, requestChanges, merge],
+  },
+  change: {
+    summary: 'Move the changes of tasks by hand',
+    commands: [
+      assign,
+      start,
+      step('submit', 'Ask hosts to prove a submitted change again', 'change submit $TASK'),
+      { ...approve, examples: ['change approve $TASK'] },
+      { ...merge, examples: ['change merge $TASK'] },
+      reset,
+    ],
+  },
+};
+
+export default commands;
+
+export function readChange(cli: Cli, id: string): Promise<Change> {
+  return cli.drover.get('/api/v1/changes/{id}', { params: { path: { id } } });
+}
+
+function sizeOf({ insertions, deletions }: Pick<Change, 'insertions' | 'deletions'>): string {
+  return insertions === null ? '' : `+${insertions} -${deletions ?? 0}`;
+}
+
+function describeVerdict({ verdict, author, exitCode }: Change['reviews'][number]): string {
+  return `${verdict} by ${author}${exitCode === null ? '' : `, exit code ${exitCode}`}`;
+}
+
+function describeComment({ path, line, text }: Comment): string {
+  return `${path}:${line}: ${text}`;
+}
