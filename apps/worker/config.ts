@@ -98,6 +98,11 @@ export const environment = z.object({
    * before the PATH of the worker.
    */
   DROVER_AGENTS: folders.default([]),
+  /**
+   * Folders whose repositories of git can be targets of changes, separated by colons. Addresses with
+   * https and ssh need none.
+   */
+  DROVER_REPOSITORY_PATHS: folders.default([]),
   /** Names of the worker's variables that processes see, separated by commas. */
   DROVER_WORKER_PASS_ENV: list.default([]),
   /** Folders of runs to keep: those of `failed` runs, or of all. */
@@ -176,6 +181,7 @@ function toConfig(env: z.infer<typeof environment>, all: NodeJS.ProcessEnv) {
     allowedDirs: env.DROVER_WORKER_ALLOWED_DIRS.map((path) => resolve(path)),
     searchPath: searchPathOf(all),
     agentFolders: env.DROVER_AGENTS,
+    code: { folder: `${dataDir}/code`, roots: env.DROVER_REPOSITORY_PATHS },
     passedEnv: variablesOf(all, ['LANG', ...env.DROVER_WORKER_PASS_ENV]),
     keepRuns: env.DROVER_WORKER_KEEP_RUNS,
     /**

@@ -25,6 +25,8 @@ import { register } from './agent/registration.js';
 import { UsageMeter } from './agent/usage.js';
 import type { Heartbeat, Signals } from './api/types.js';
 import type { WorkerConfig } from './config.js';
+import { CodeHost, GIT } from './code/code-host.js';
+import { Steps } from './code/steps.js';
 import { Claimer } from './runs/claimer.js';
 import { DiskSpace } from './runs/disk-space.js';
 import { Reconciler, recover } from './runs/recovery.js';
@@ -83,7 +85,10 @@ export async function runWorker(config: WorkerConfig, context: WorkerContext): P
   });
   const kinds = new OfferedKinds({ searchPath, folders: config.agentFolders }, log);
   await kinds.look();
-  const parts = { ...context, drivers, kinds, addresses };
+  const whyNoCode = await CodeHost.whyNot(isolation);
+  if (whyNoCode !== undefined) log.info('No work on code here', { reason: whyNoCode });
+  const offersCode = whyNoCode === undefined;
+  const parts = { ...context, drivers, kinds, addresses, isolation, offersCode };
   try {
     const registered = await registerUnlessStopped(config, server, parts);
     if (registered === undefined) return;
@@ -108,7 +113,7 @@ function logIsolation(isolation: Isolation, log: Log): void {
 async function registerUnlessStopped(
   config: WorkerConfig,
   server: DroverClient,
-  { log, stop, drivers, kinds }: Parts,
+  { log, stop, drivers, kinds, offersCode }: Parts,
 ): Promise<RegisteredWorker | undefined> {
   try {
     const { api, state, renew } = await register(config, {
@@ -116,7 +121,7 @@ async function registerUnlessStopped(
       drivers,
       log,
       signal: stop.finish,
-      kinds: () => kinds.capabilities,
+      kinds: () => [...kinds.capabilities, ...(offersCode ? [GIT] : [])],
     });
     kinds.noteAnnounced();
     const registered = { api, state, renew, usage: UsageOutbox.of(config.dataDir, { api, log }) };
@@ -132,7 +137,14 @@ async function registerUnlessStopped(
 }
 
 /** The parts of its machine that a worker uses. */
-type Parts = WorkerContext & { drivers: Drivers; kinds: OfferedKinds; addresses: Addresses };
+type Parts = WorkerContext & {
+  drivers: Drivers;
+  kinds: OfferedKinds;
+  addresses: Addresses;
+  isolation: Isolation;
+  /** True if this machine can work on code. */
+  offersCode: boolean;
+};
 
 class Worker {
   private readonly giveUp = new AbortController();
@@ -147,6 +159,8 @@ class Worker {
   private readonly disk: DiskSpace;
   private readonly slot: HeartbeatsFile | undefined;
   private readonly offers: BackgroundLoop;
+  private readonly code: CodeHost | undefined;
+  private readonly steps: Steps | undefined;
   private draining = false;
   private refusedSince: number | undefined;
 
@@ -160,6 +174,8 @@ class Worker {
     setMaxListeners(0, this.giveUp.signal);
     this.ending = new Promise((resolve) => (this.end = resolve));
     this.disk = new DiskSpace([config.dataDir, config.workDir]);
+    this.code = this.makeCode();
+    this.steps = this.code && new Steps({ host: this.code, api, log });
     this.runs = this.makeRuns();
     const { bootId } = registered.state;
     const onReplaced = () => this.end({ kind: 'fatal', message: REPLACED });
@@ -201,12 +217,13 @@ class Worker {
     this.offers.start(this.kindsMs);
     this.signals.start();
     const claiming = this.claimer.run();
+    this.steps?.start();
     this.reconciler.start();
     this.registered.usage.start();
     const ending = await this.ending;
     log.info('Stopping', { why: ending.kind, runs: this.runs.summary().count });
     this.claimer.stop();
-    await this.finish(ending);
+    await Promise.all([this.finish(ending), this.steps?.stop()]);
     this.reconciler.stop();
     this.registered.usage.stop();
     await Promise.all([this.signals.stop(), this.heartbeat.stop(), claiming, this.offers.stop()]);
@@ -259,6 +276,7 @@ class Worker {
       apiUrl: () => currentApiUrl(addresses),
       execution: { drivers, allowedDirs, passedEnv, workspaceId: registered.api.workspaceId },
       offered: (kind) => kinds.find(kind),
+      code: this.code,
       giveUp: this.giveUp.signal,
       claims: {
         claimNext: () => this.claimer.claimNext(),
@@ -268,6 +286,20 @@ class Worker {
         this.signals.update();
         this.slot?.update();
       },
+    });
+  }
+
+  private makeCode(): CodeHost | undefined {
+    const { config, registered, context } = this;
+    const { drivers, isolation, offersCode } = context;
+    if (!offersCode) return undefined;
+    const { workspaceId } = registered.api;
+    return new CodeHost({
+      ...config.code,
+      workspaceId,
+      isolation,
+      drivers,
+      sessions: config.workDir,
     });
   }
 

@@ -20,6 +20,7 @@ import type { DroverApi } from '../api/drover-api.js';
 import type { FailureClass, RunFailure, RunMessage } from '../api/types.js';
 import { classifyExit } from '../execution/classify.js';
 import { credentialsOf, environmentOf, filesOf, secretsOf } from '../execution/surroundings.js';
+import type { CodeRun } from '../code/code-run.js';
 import { readReach } from '../execution/command.js';
 import { type Job, type Outcome, reachOfRun, type RunningJob } from '../execution/job.js';
 import { AgentLog } from './agent-log.js';
@@ -52,6 +53,8 @@ export interface AgentExecutionOptions {
   circles: MostMeasure;
   /** Gets further secrets of the session, which no file of it must show. */
   learn: (secrets: readonly string[]) => void;
+  /** The repository on which the agent works. */
+  code?: CodeRun;
 }
 
 /** The coding agent of a task, as the server has checked it. */
@@ -76,8 +79,10 @@ export async function startAgent(job: Job, options: AgentExecutionOptions): Prom
   }
   const { driver, api, workspaceId, log, limit } = options;
   const { run, task, report, folder } = job;
-  const wanted = readReach(task.inputContext) ?? reachOf('none', []);
-  const reach = strictestReach(reachOfRun(run), wanted);
+  const { code } = options;
+  const around = await code?.surroundings();
+  const wanted = readReach(task.inputContext) ?? around?.reach ?? reachOf('none', []);
+  const reach = strictestReach(reachOfRun(run), wanted, ...(around ? [around.reach] : []));
   const { credentials, values } = await credentialsOf(job, reach.network);
   options.learn(values);
   const secrets = [...secretsOf(job, options.passedEnv), ...values];
@@ -128,6 +133,7 @@ export async function startAgent(job: Job, options: AgentExecutionOptions): Prom
     runId: run.id,
     taskId: task.id,
     kind: offered.kind,
+    isCode: code !== undefined,
     folder: folder.root,
     workDir,
     upTo: () => upToNow(run.id, { lines, talk, earlier }),
@@ -168,7 +174,8 @@ export async function startAgent(job: Job, options: AgentExecutionOptions): Prom
         // With rules, the program asks before it uses a tool.
         permissionMode: rules.length === 0 || permissionMode === 'plan' ? permissionMode : 'ask',
         settings,
-        env: environmentOf(job, {}),
+        env: environmentOf(job, around?.env ?? {}),
+        around,
         files: filesOf(job),
         secrets: [...secrets, ...further],
         ...reach,
@@ -184,6 +191,7 @@ export async function startAgent(job: Job, options: AgentExecutionOptions): Prom
           if (event.type === 'session') keeper.begin(event.id);
           talk.onEvent(event);
           if (event.type === 'tool_result') keeper.finished();
+          if (event.type === 'tool_result' || event.type === 'turn_ended') code?.touched();
           watch.onEvent(event);
         },
       },

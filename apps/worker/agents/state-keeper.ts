@@ -37,6 +37,8 @@ export interface StateKeeperParts {
   folder: string;
   /** The path of its working folder, as the session sees it. */
   workDir: string;
+  /** True: commits keep the files of the working folder. */
+  isCode?: boolean;
   /** The tool calls whose results the program's files surely have. */
   upTo: () => CallsUpTo;
   /** Bounds the states that this worker holds in memory. */
@@ -172,6 +174,7 @@ export class StateKeeper {
   }
 
   private work(): ReturnType<StateReader['work']> {
+    if (this.parts.isCode === true) return Promise.resolve({ files: [], lost: [] });
     return this.withoutWork
       ? Promise.resolve({ files: [], lost: ['all files'] })
       : this.reader.work();

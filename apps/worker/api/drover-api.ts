@@ -1,5 +1,6 @@
 import { allowWait, hasCode } from '#lib/agent-host';
 import { ConnectionProblem, type DroverClient, itemsOf } from '#lib/api-client';
+import type { RunRepositoryAnswer, StepReport, StepWork } from '../code/types.js';
 import type { HostCredential } from '#lib/kernel';
 import type {
   AttachedFile,
@@ -186,6 +187,37 @@ export class DroverApi {
   releaseRequest(runId: string, requestId: string): Promise<unknown> {
     const init = { params: { path: { runId, requestId } } };
     return this.server.delete('/api/v1/runs/{runId}/model-holds/{requestId}', init);
+  }
+
+  /** The repository of a live run with its credentials, and its change. */
+  runRepository(runId: string): Promise<RunRepositoryAnswer> {
+    return this.server.post('/api/v1/runs/{runId}/repository', run(runId));
+  }
+
+  /** The next step of a change for this host. Undefined: there was none in this time. */
+  async claimStep(waitSeconds: number, signal: AbortSignal): Promise<StepWork | undefined> {
+    const path = '/api/v1/change-steps/claim';
+    const patient = allowWait(this.server, waitSeconds * 1_000);
+    const work: StepWork | undefined = await patient.post(path, { body: { waitSeconds }, signal });
+    return work?.step === undefined ? undefined : work;
+  }
+
+  /** Extends the lease of a step. */
+  renewStep(changeId: string, generation: number): Promise<unknown> {
+    const init = { params: { path: { changeId } }, body: { generation } };
+    return this.server.post('/api/v1/change-steps/{changeId}/renew', init);
+  }
+
+  /** Records the commit that is about to be pushed to the target. */
+  planLanding(changeId: string, generation: number, landingCommit: string): Promise<unknown> {
+    const init = { params: { path: { changeId } }, body: { generation, landingCommit } };
+    return this.server.post('/api/v1/change-steps/{changeId}/plan', init);
+  }
+
+  /** Ends a step. */
+  reportStep(changeId: string, report: StepReport): Promise<unknown> {
+    const init = { params: { path: { changeId } }, body: report };
+    return this.server.post('/api/v1/change-steps/{changeId}/report', init);
   }
 
   /** The server accepts files of a run that has ended minutes ago, too. */

@@ -1,5 +1,6 @@
 import type { JsonObject } from '#lib/agent-host';
 import type { components } from '#lib/api-client';
+import type { SubmitChange } from '../code/types.js';
 import type { Reach } from '#lib/kernel';
 
 type Schemas = components['schemas'];
@@ -95,6 +96,7 @@ export type ReleaseReason =
 /** The report of a run's end to the server. */
 export type FinalReport =
   | { kind: 'complete'; outputResult?: JsonObject; summary?: string }
+  | ({ kind: 'submit' } & SubmitChange)
   | { kind: 'fail'; error: RunFailure; checkpointData?: JsonObject }
   | { kind: 'release'; reason: ReleaseReason; checkpointData?: JsonObject }
   | { kind: 'provider-limits'; limit: ProviderLimit; checkpointData?: JsonObject }

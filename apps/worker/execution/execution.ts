@@ -1,5 +1,5 @@
 import type { Running } from '#lib/agent-host';
-import { strictestReach } from '#lib/kernel';
+import { type Reach, strictestReach } from '#lib/kernel';
 import {
   type Drivers,
   Redactor,
@@ -8,6 +8,7 @@ import {
   type SessionExit,
   type SessionSignal,
 } from '#lib/session-runtime';
+import type { CodeRun } from '../code/code-run.js';
 import { readJsonFile } from '../runs/run-folder.js';
 import { CheckpointWatch } from './checkpoint-watch.js';
 import { classifyExit } from './classify.js';
@@ -24,6 +25,8 @@ export interface ExecutionOptions {
   passedEnv: Record<string, string>;
   /** The workspace of the worker. The workspace's account runs the sessions. */
   workspaceId?: string;
+  /** The repository on which the job works. */
+  code?: CodeRun;
 }
 
 /**
@@ -38,7 +41,9 @@ export async function startExecution(
   const { inputContext, checkpointData } = job.task;
   const driver = driverOf(job, options.drivers);
   const spec = readCommandSpec(inputContext);
-  const reach = spec.reach && strictestReach(spec.reach, reachOfRun(job.run));
+  const around = await options.code?.surroundings();
+  const wanted = strictest(spec.reach, around?.reach);
+  const reach = wanted && strictestReach(wanted, reachOfRun(job.run));
   const { credentials, values } = await credentialsOf(job, reach?.network);
   const secrets = [...secretsOf(job, options.passedEnv), ...values];
   const output = new ProcessOutput(job.report, new Redactor(secrets));
@@ -47,8 +52,11 @@ export async function startExecution(
     workspaceId: options.workspaceId,
     command: spec.command,
     searchPath: spec.env['PATH'],
-    env: environmentOf(job, spec.env),
+    env: environmentOf(job, { ...around?.env, ...spec.env }),
     files: filesOf(job),
+    otherFiles: around?.otherFiles,
+    services: around?.services,
+    ...around?.spec,
     ...(await workingDirectory(spec.cwd, options.allowedDirs)),
     stdin: spec.stdin,
     ...reach,
@@ -58,6 +66,10 @@ export async function startExecution(
     output,
   });
   return new SessionExecution(job, { session, output, checkpoint: checkpointData ?? {} });
+}
+
+function strictest(one: Reach | undefined, other: Reach | undefined): Reach | undefined {
+  return one && other ? strictestReach(one, other) : (one ?? other);
 }
 
 /** The driver that the task names. @throws SpawnError if this worker has no driver of that kind */

@@ -13,6 +13,7 @@ import type {
   RunMessage,
   RunPrompt,
 } from '../api/types.js';
+import type { SubmitChange } from '../code/types.js';
 import type { RunFolder } from '../runs/run-folder.js';
 import type { UsageLine } from './usage-line.js';
 
@@ -64,7 +65,8 @@ export interface RunningJob extends Running<Outcome> {
 }
 
 export type Outcome =
-  | { kind: 'succeeded'; result?: JsonObject; summary?: string }
+  /** With a change, the run submits it. */
+  | { kind: 'succeeded'; result?: JsonObject; summary?: string; change?: SubmitChange }
   | { kind: 'failed'; error: RunFailure }
   | { kind: 'refused'; limit: ProviderLimit }
   | { kind: 'asked'; question: Question }

@@ -46,6 +46,7 @@ export function decideFinalReport({
   }
   switch (outcome.kind) {
     case 'succeeded':
+      if (outcome.change !== undefined) return { kind: 'submit', ...outcome.change };
       return { kind: 'complete', outputResult: outcome.result, summary: outcome.summary };
     case 'failed':
       return { kind: 'fail', error: outcome.error, ...checkpointData };

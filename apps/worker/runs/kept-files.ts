@@ -26,6 +26,8 @@ export interface KeptFilesParts {
   redactor: () => Redactor;
   /** Bounds the files that this worker holds in memory. */
   limit: LimitFunction;
+  /** True: the working folder is one of a repository, whose files are in its commits. */
+  isCode?: boolean;
   log: HostLog;
   /** Tells the author of the work. */
   warn: (message: string) => void;
@@ -71,7 +73,7 @@ export class KeptFiles {
     try {
       await withAnySignal([signal, time.signal], async (until) => {
         await this.sendArtifacts(folder.artifacts, until);
-        await this.sendWork(folder.work, until);
+        if (this.parts.isCode !== true) await this.sendWork(folder.work, until);
       });
     } catch (error) {
       if (!(error instanceof KeepsNothing)) log.warn('Files not kept', { error: messageOf(error) });

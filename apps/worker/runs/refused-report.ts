@@ -16,7 +16,8 @@ export function withoutDetails(report: FinalReport, refusal: unknown): FinalRepo
   }
   if (!isBodyRefused(refusal)) return undefined;
   switch (report.kind) {
-    case 'complete': {
+    case 'complete':
+    case 'submit': {
       const message = cut(`The server refused the result: ${messageOf(refusal)}`, 1_000);
       return {
         kind: 'fail',

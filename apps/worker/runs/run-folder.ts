@@ -20,6 +20,7 @@ export const MAX_OWN_FILE_BYTES = 16 * 1024 * 1024;
 
 const REPORT_KINDS = [
   'complete',
+  'submit',
   'fail',
   'release',
   'provider-limits',

@@ -305,7 +305,7 @@ function failureOf(error: unknown): RunFailure {
 
 function endFields(report: FinalReport): Record<string, unknown> {
   if (report.kind === 'release') return { reason: report.reason };
-  if (report.kind === 'complete') return {};
+  if (report.kind === 'complete' || report.kind === 'submit') return {};
   if (report.kind === 'provider-limits') return { ...report.limit };
   if (report.kind === 'questions') return {};
   const { class: failureClass, exitCode, signal } = report.error;

@@ -1,11 +1,21 @@
 import pLimit from 'p-limit';
-import { causeOf, type Log, SessionHost } from '#lib/agent-host';
+import { causeOf, hasCode, type Log, SessionHost } from '#lib/agent-host';
 import { parseTraceparent } from '#lib/kernel';
 import { Redactor } from '#lib/session-runtime';
 import type { RegisteredAgent } from '../agent/registration.js';
-import type { ClaimedTask, Heard, ProgressReport, RunSignal, Signals } from '../api/types.js';
+import type {
+  ClaimedTask,
+  ClaimedTaskBody,
+  Heard,
+  ProgressReport,
+  RunSignal,
+  Signals,
+} from '../api/types.js';
 import type { WorkerConfig } from '../config.js';
 import type { OfferedKind } from '#lib/agent-sessions';
+import { type CodeHost, GIT } from '../code/code-host.js';
+import { CodeRun, type CodeRunParts } from '../code/code-run.js';
+import type { Job } from '../execution/job.js';
 import { startAgent } from '../agents/agent-execution.js';
 import { driverOf, type ExecutionOptions, startExecution } from '../execution/execution.js';
 import { secretsOf } from '../execution/surroundings.js';
@@ -35,11 +45,19 @@ export interface RunsOptions {
   /** The API's address for a new session. */
   apiUrl: () => string;
   execution: ExecutionOptions;
+  /** The means for work on code, if this machine has them. */
+  code?: CodeHost;
   /** Finds a kind of coding agent on this machine. */
   offered: (kind: string) => OfferedKind | undefined;
   giveUp: AbortSignal;
   claims: NextClaims;
   onChange: () => void;
+}
+
+function needsGit({
+  requiredCapabilities,
+}: Pick<ClaimedTaskBody, 'requiredCapabilities'>): boolean {
+  return requiredCapabilities?.includes(GIT) === true;
 }
 
 /** The held runs, for the heartbeat. */
@@ -143,7 +161,8 @@ export class Runs {
     const learned: string[] = [];
     const redactor = () => new Redactor([...secretsOf(claimed, execution.passedEnv), ...learned]);
     const { api } = registered;
-    const keeping = { api, runId: run.id, folder, redactor, limit: this.keeping, log };
+    const isCode = needsGit(task);
+    const keeping = { api, runId: run.id, folder, redactor, limit: this.keeping, isCode, log };
     return new Run(claimed, {
       reporter: new Reporter(registered.api, run.id, log),
       usage: registered.usage,
@@ -156,10 +175,14 @@ export class Runs {
       graceSeconds: config.graceSeconds,
       logBytes: config.logBytesPerRun,
       driverOf: (job) => driverOf(job, execution.drivers).kind,
-      start: (job) =>
-        job.task.agent
+      start: async (claimedJob) => {
+        const code = await this.openRepository(claimedJob, { log, redactor });
+        const job = code?.job ?? claimedJob;
+        learned.push(...Object.values(job.task.secrets ?? {}));
+        const starting = job.task.agent
           ? startAgent(job, {
               ...execution,
+              code,
               driver: driverOf(job, execution.drivers),
               api: registered.api,
               offered,
@@ -168,12 +191,37 @@ export class Runs {
               limit: this.keeping,
               learn: (secrets) => void learned.push(...secrets),
             })
-          : startExecution(job, execution),
+          : startExecution(job, { ...execution, code });
+        if (code === undefined) return starting;
+        return starting.then(
+          (running) => code.around(running),
+          async (error: unknown) => {
+            await code.close();
+            throw error;
+          },
+        );
+      },
       giveUp,
       claims,
       keepFiles: (mostMs, warn) =>
         new KeptFiles({ ...keeping, warn }).send(giveUp, new Patience(mostMs)),
     });
+  }
+
+  /** @returns undefined for a task without a repository */
+  private async openRepository(
+    job: Job,
+    parts: Pick<CodeRunParts, 'log' | 'redactor'>,
+  ): Promise<CodeRun | undefined> {
+    const { code: host, registered } = this.options;
+    if (!needsGit(job.task) || host === undefined) return undefined;
+    try {
+      return await CodeRun.open(job, { ...parts, host, api: registered.api });
+    } catch (error) {
+      // A task can need git without a repository of Drover.
+      if (hasCode(error, 'run_has_no_repository', 'route_not_found')) return undefined;
+      throw error;
+    }
   }
 
   private async cleanUp(runId: string, { end }: RunResult): Promise<void> {

@@ -225,7 +225,6 @@ describe.each(TRAPS)('$name', ({ attributes, set, spring }) => {
       land(
         {
           target: 'main',
-          branch: test.run.branch,
           head: commit,
           proven: commit,
           method: 'merge',

@@ -16,7 +16,6 @@ export interface RedProof {
 
 export interface LandingChange {
   target: string;
-  branch: string;
   /** The commit that is submitted. */
   head: string;
   /** The commit whose files acceptance has found green, if there is one. */
@@ -25,8 +24,6 @@ export interface LandingChange {
   planned?: readonly string[];
   method: MergeMethod;
   words: CommitWords;
-  /** Further refs of the change at the repository, by their full names. */
-  ownRefs?: readonly string[];
 }
 
 export interface LandingParts {
@@ -74,13 +71,11 @@ export async function land(change: LandingChange, parts: LandingParts): Promise<
     for (const commit of planned) {
       if (!(await contains(tip, commit, call))) continue;
       if (tip === commit) await checkedOut?.catchUp(commit);
-      await removeOwn(change, parts);
       return { kind: 'merged', commit };
     }
     const result = await integrate({ ...change, onto: tip }, call);
     if (result.kind === 'conflict') return result;
     if (result.kind === 'same') {
-      await removeOwn(change, parts);
       return { kind: 'merged', commit: tip };
     }
     const { commit, tree } = result;
@@ -99,7 +94,6 @@ export async function land(change: LandingChange, parts: LandingParts): Promise<
     }
     if (end.kind === 'moved') continue;
     await checkedOut?.follow(tip, commit);
-    await removeOwn(change, parts);
     return { kind: 'merged', commit };
   }
   return { kind: 'blocked', reason: `The branch ${target} moves faster than acceptance takes` };
@@ -121,14 +115,6 @@ async function treeOrNone(commit: string, call: GitCall): Promise<string | undef
 async function contains(tip: string, commit: string, call: GitCall): Promise<boolean> {
   if ((await commitOf(commit, call)) === undefined) return false;
   return gitSays(['merge-base', '--is-ancestor', commit, tip], call);
-}
-
-/** A branch that somebody has moved since is theirs, and stays. */
-async function removeOwn(
-  { branch, head, ownRefs = [] }: LandingChange,
-  { call, remote, signal }: LandingParts,
-): Promise<void> {
-  await removeRefs(call.gitDir, remote, { [`refs/heads/${branch}`]: head }, { ownRefs, signal });
 }
 
 /**

@@ -14,8 +14,10 @@ export interface WorkFolder {
   /** The folder. It exists and is empty. */
   folder: string;
   branch: string;
-  /** The commit to check out. */
+  /** The commit of the branch. */
   commit: string;
+  /** A commit whose files are there as changes that are not committed yet. */
+  files?: string;
   target: { branch: string; commit: string };
   /** The folders of the objects on this host, and their paths for the session. */
   objects: readonly { here: string; inside: string }[];
@@ -60,10 +62,11 @@ export async function makeWorkFolder(work: WorkFolder, seed: string): Promise<vo
       `create refs/remotes/origin/${target.branch} ${target.commit}\n`,
     ].join(''),
   });
-  await checkOut(commit, { ...call, config: PARALLEL }, work.path);
+  await checkOut(work.files ?? commit, { ...call, config: PARALLEL }, work.path);
   await mkdir(join(gitDir, 'info'), { recursive: true });
   await writeExcludes(gitDir, work.ignored ?? []);
   await copyFile(join(gitDir, 'index'), seed);
+  if (work.files !== undefined) await git(['reset', '-q', '--mixed', commit], call);
   await writeAlternates(
     gitDir,
     objects.map(({ inside }) => inside),

@@ -58,6 +58,12 @@ export interface AgentWork
   /** Variables of the session in addition to those of its kind. */
   env: Record<string, string>;
   files: SessionSpec['files'];
+  /** The part of a repository. */
+  around?: {
+    spec: Pick<SessionSpec, 'borrowed' | 'prepare'>;
+    otherFiles: NonNullable<SessionSpec['otherFiles']>;
+    services: NonNullable<SessionSpec['services']>;
+  };
   /** Files of an earlier session: those of its conversation and of its working folder. */
   takenOver?: SessionSpec['otherFiles'];
   secrets: string[];
@@ -127,6 +133,9 @@ export class AgentSession {
       for (const text of missing) onEvent({ type: 'notice', level: 'warning', text });
       const context = contextOf({ ...work, mcpServers: servers }, around, door.url);
       const launch = launchOf(work.kind, context);
+      // The files of a repository come with it.
+      const isKept = ({ name }: { name: string }) => !work.around || !name.startsWith('work/');
+      const takenOver = (work.takenOver ?? []).filter(isKept);
       const talk = new Talk(work.kind, context, onEvent);
       const session = await driver.spawn({
         id,
@@ -135,7 +144,8 @@ export class AgentSession {
         env: { ...work.env, ...launch.env },
         files: work.files,
         otherFiles: [
-          ...(work.takenOver ?? []),
+          ...(work.around?.otherFiles ?? []),
+          ...takenOver,
           ...launch.files.map(({ path, content }) => ({
             name: relative(around.folder, path),
             content,
@@ -146,7 +156,8 @@ export class AgentSession {
         stdin: OPEN_INPUT,
         ...asked,
         credentials: work.credentials,
-        services: door.services,
+        services: [...door.services, ...(work.around?.services ?? [])],
+        ...work.around?.spec,
         limits: { ...enoughMemory(work.kind, around), ...work.limits },
         secrets: work.secrets,
         output: talk,

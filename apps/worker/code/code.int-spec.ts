@@ -1,0 +1,314 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Log } from '#lib/agent-host';
+import { newId } from '#lib/kernel';
+import { Drivers, Redactor } from '#lib/session-runtime';
+import {
+  plainGit,
+  TestPlace,
+  TestRepository,
+} from '../../../libs/code/git/testing/repositories.js';
+import { testSandbox } from '../../../libs/hosts/session-runtime/testing/sandboxes.js';
+import { refusal } from '../../../libs/hosts/agent-host/testing/refusal.js';
+import { startExecution } from '../execution/execution.js';
+import type { Outcome } from '../execution/job.js';
+import { makeJob, type TestJob } from '../testing/job.js';
+import { CodeHost } from './code-host.js';
+import { CodeRun } from './code-run.js';
+import { Steps } from './steps.js';
+import type { RepositoryAccess, RunRepositoryAnswer, StepReport, StepWork } from './types.js';
+
+const DIST = join(import.meta.dirname, '../../../dist/libs/hosts/session-runtime/process');
+const sandbox = await testSandbox({ network: 'none' });
+const isRoot = process.getuid?.() === 0;
+const ACCOUNT = { uid: 54_323, gid: 54_323 };
+const SECRET = 'secret-of-the-repository';
+const log = new Log(() => undefined);
+
+let place: TestPlace;
+let remote: TestRepository;
+let host: CodeHost;
+let drivers: Drivers;
+const jobs: TestJob[] = [];
+
+beforeEach(() => {
+  place = new TestPlace();
+  const { path } = place.repository('checked-out', {
+    'check.sh': 'test -f deps/lib && ! grep -q broken a.txt && echo "secret=$TOKEN"\n',
+    'a.txt': 'one\n',
+    'package-lock.json': '{}\n',
+  });
+  plainGit(path, 'clone', '-q', '--bare', '.', place.path('remote.git'));
+  remote = new TestRepository(place.path('remote.git'));
+  const sessions = place.path('sessions');
+  const isolation = { sandbox: sandbox!, accounts: isRoot ? () => ACCOUNT : undefined };
+  drivers = new Drivers(
+    { dir: sessions },
+    {
+      process: {
+        searchPath: process.env['PATH'] ?? '',
+        shim: join(DIST, 'shim-process.js'),
+        supervisor: join(DIST, 'supervisor-process.js'),
+        sandbox: { ...sandbox!, hidden: [place.root] },
+        accounts: isolation.accounts,
+      },
+    },
+  );
+  host = new CodeHost({
+    folder: place.path('code'),
+    roots: [place.root],
+    workspaceId: 'w',
+    isolation,
+    drivers,
+    sessions,
+  });
+});
+
+afterEach(() => {
+  for (const driver of drivers.all) driver.close();
+  for (const job of jobs.splice(0)) job.remove();
+  place.remove();
+});
+
+function accessTo(more: Partial<RepositoryAccess> = {}): RepositoryAccess {
+  return {
+    id: 'r',
+    name: 'shop',
+    url: remote.path,
+    defaultBranch: 'main',
+    branchPattern: '{agent}/{task}',
+    mergeMethod: 'squash',
+    protectedPaths: ['ci'],
+    committer: null,
+    signingKey: null,
+    credentials: null,
+    setup: 'mkdir deps; echo x > deps/lib; echo made >> $HOME/log; echo setup ran',
+    setupTimeoutSeconds: 60,
+    acceptance: 'bash check.sh; touch in-the-checkout',
+    acceptanceTimeoutSeconds: 60,
+    variables: { FLAVOUR: 'sweet' },
+    secrets: { TOKEN: SECRET },
+    network: 'none',
+    allowedHosts: [],
+    path: null,
+    cachePaths: [],
+    ...more,
+  } as RepositoryAccess;
+}
+
+interface Ended {
+  outcome: Outcome;
+  lines: string;
+  diff: string;
+  taskId: string;
+}
+
+/** A run of a task whose command is a script. */
+async function work(
+  script: string,
+  {
+    taskId = newId(),
+    access = accessTo(),
+    isLive = () => true,
+    change = {},
+  }: {
+    taskId?: string;
+    access?: RepositoryAccess;
+    isLive?: () => boolean;
+    change?: Partial<RunRepositoryAnswer['change']>;
+  } = {},
+): Promise<Ended> {
+  const made = makeJob({ command: ['bash', '-c', script] });
+  jobs.push(made);
+  made.job.task.id = taskId;
+  made.job.run.network = 'host';
+  let diff = '';
+  const branch = `codex/${taskId}`;
+  const answer = {
+    id: taskId,
+    branch,
+    target: 'main',
+    landingCommits: [],
+    feedback: [],
+    ...change,
+  };
+  const code = await CodeRun.open(made.job, {
+    host,
+    log,
+    redactor: () => new Redactor([SECRET]),
+    api: {
+      runRepository: () =>
+        isLive()
+          ? Promise.resolve({
+              repository: access,
+              change: answer,
+            } as unknown as RunRepositoryAnswer)
+          : Promise.reject(refusal(409, 'stale_run')),
+      saveArtifact: (_, { content }) => Promise.resolve((diff = Buffer.from(content).toString())),
+    },
+  });
+  const options = { drivers, allowedDirs: [], passedEnv: {}, workspaceId: 'w', code };
+  const running = code.around(await startExecution(code.job, options));
+  const outcome = await running.exit;
+  await drivers.choose('process').remove(made.job.run.id);
+  return { outcome, lines: made.entries.map(({ message }) => message).join('\n'), diff, taskId };
+}
+
+const changeOf = ({ outcome }: Ended) =>
+  outcome.kind === 'succeeded' ? outcome.change : undefined;
+
+/** Gives one step to a host, and returns its report. */
+async function step(
+  kind: StepWork['step']['kind'],
+  ended: Ended,
+  { access = accessTo(), landingCommits = [], ...api }: Record<string, unknown> = {},
+): Promise<StepReport> {
+  const work = {
+    step: { changeId: ended.taskId, kind, generation: 1, until: '' },
+    change: {
+      id: ended.taskId,
+      branch: `codex/${ended.taskId}`,
+      target: 'main',
+      headCommit: changeOf(ended)?.headCommit ?? null,
+      landingCommits,
+    },
+    repository: access,
+    title: 'a test',
+    message: `a test\n\nDrover-Task: ${ended.taskId}\n`,
+  } as unknown as StepWork;
+  return new Promise((resolve) => {
+    let given: StepWork | undefined = work;
+    const steps: Steps = new Steps({
+      host,
+      log,
+      api: {
+        claimStep: (_, signal) => {
+          const next = given;
+          given = undefined;
+          if (next !== undefined) return Promise.resolve(next);
+          return new Promise((_, reject) => {
+            signal.addEventListener('abort', () => reject(new Error('stopped')));
+          });
+        },
+        renewStep: () => Promise.resolve(),
+        planLanding: () => Promise.resolve(),
+        reportStep: (_, report) => {
+          void steps.stop().then(() => resolve(report));
+          return Promise.resolve();
+        },
+        ...api,
+      },
+    });
+    steps.start();
+  });
+}
+
+(sandbox === undefined ? describe.skip : describe)('work on code', () => {
+  it('is committed, pushed, proven, landed and cleaned up', async () => {
+    const ended = await work(
+      `set -e; test -f deps/lib; ! touch deps/x 2>/dev/null; echo "$FLAVOUR $TOKEN";
+       echo two >> a.txt; git commit -qam "By hand"; git push -q; echo ${SECRET} > rest.txt;
+       pwd; git status --short; echo cache > "$HOME/cache"`,
+    );
+    expect(ended.lines).toContain('sweet [redacted]');
+    expect(ended.outcome).toMatchObject({ kind: 'succeeded' });
+    const change = changeOf(ended)!;
+    expect(change).toMatchObject({
+      baseCommit: remote.head('main'),
+      filesChanged: 2,
+      insertions: 2,
+    });
+    const branch = `codex/${ended.taskId}`;
+    expect(remote.head(branch)).toBe(change.headCommit);
+    expect(remote.git('log', '--format=%s|%an', `main..${branch}`)).toBe(
+      'a test|drover\nBy hand|drover',
+    );
+    expect(remote.git('ls-tree', '-r', '--name-only', branch).split('\n')).toEqual([
+      'a.txt',
+      'check.sh',
+      'package-lock.json',
+      'rest.txt',
+    ]);
+    expect(ended.diff).toContain('+two');
+    expect(ended.diff).not.toContain(SECRET);
+
+    const proof = await step('prove', ended);
+    expect(proof).toMatchObject({ outcome: 'green', commit: change.headCommit, exitCode: 0 });
+    expect(proof.output).toContain('secret=');
+    const landed = await step('land', ended);
+    expect(landed).toEqual({ outcome: 'merged', commit: remote.head('main'), generation: 1 });
+    expect(remote.git('log', '-1', '--format=%s|%an|%cn', 'main')).toBe('a test|drover|Drover');
+    expect(await step('remove', ended)).toMatchObject({ outcome: 'removed' });
+    expect(remote.git('branch', '--format=%(refname:short)')).toBe('main');
+    // Nothing of the steps and of the run is left, and the setup ran once.
+    const folder = place.path('code/w/r');
+    expect(readdirSync(join(folder, 'steps'))).toEqual([]);
+    expect(readdirSync(join(folder, 'runs'))).toEqual([]);
+    expect(readdirSync(join(folder, 'setup'))).toHaveLength(1);
+    expect(readdirSync(place.path('sessions')).filter((name) => !name.startsWith('.'))).toEqual([]);
+  });
+
+  it('goes on with the files of a run that failed, and is proven red with its output', async () => {
+    const first = await work('echo broken > a.txt; echo new > new.txt; exit 7');
+    expect(first.outcome).toMatchObject({ kind: 'failed' });
+    const { taskId } = first;
+    expect(remote.git('for-each-ref', '--format=%(refname)', 'refs/drover')).toBe(
+      `refs/drover/work/${taskId}`,
+    );
+    const second = await work('git status --short; cat a.txt', { taskId });
+    expect(second.lines).toContain(' M a.txt\n?? new.txt\nbroken');
+    expect(changeOf(second)).toMatchObject({ filesChanged: 2 });
+    expect(await step('prove', second)).toMatchObject({ outcome: 'red', exitCode: 1 });
+
+    const third = await work('git log --format=%s -1; echo good > a.txt', { taskId });
+    expect(third.lines).toContain('a test');
+    expect(await step('prove', third)).toMatchObject({ outcome: 'green' });
+    await step('remove', third);
+    expect(remote.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main');
+  });
+
+  it('of a superseded run changes nothing', async () => {
+    let isLive = true;
+    const ended = await work('echo x > x; git add x; git commit -qm x; git push', {
+      isLive: () => {
+        const was = isLive;
+        isLive = false;
+        return was;
+      },
+    });
+    expect(ended.outcome.kind).toBe('failed');
+    expect(ended.lines).toContain('no longer the live run of its task');
+    expect(remote.git('branch', '--format=%(refname:short)')).toBe('main');
+  });
+
+  it('without a change submits none of its own', async () => {
+    const ended = await work('true');
+    expect(changeOf(ended)).toMatchObject({ filesChanged: 0, headCommit: remote.head('main') });
+    expect(remote.git('branch', '--format=%(refname:short)')).toBe('main');
+  });
+
+  it('on protected paths is refused, and a failed setup is told', async () => {
+    const ended = await work('mkdir ci; echo x > ci/x');
+    expect(await step('prove', ended)).toMatchObject({
+      outcome: 'refused',
+      reason: 'The change touches protected paths: ci/x',
+    });
+    const access = accessTo({ setup: 'echo no room; exit 3', protectedPaths: [] });
+    expect(await step('prove', ended, { access })).toMatchObject({
+      outcome: 'red',
+      exitCode: 3,
+      output: 'The setup failed:\nno room\n',
+    });
+    const slow = accessTo({
+      acceptance: 'sleep 60',
+      acceptanceTimeoutSeconds: 1,
+      protectedPaths: [],
+    });
+    expect(await step('prove', ended, { access: slow })).toMatchObject({
+      outcome: 'red',
+      exitCode: -1,
+      output: expect.stringContaining('time-out of 1 s'),
+    });
+  });
+});

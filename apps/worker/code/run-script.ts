@@ -1,0 +1,96 @@
+import { join } from 'node:path/posix';
+import { newId, type Reach, reachOf } from '#lib/kernel';
+import type { RuntimeDriver, SessionSpec } from '#lib/session-runtime';
+import type { RepositoryAccess } from './types.js';
+
+/** A script of a repository in a session of its own. */
+export interface Script extends Pick<SessionSpec, 'workspaceId' | 'prepare' | 'borrowed'> {
+  text: string;
+  timeoutSeconds: number;
+  access: RepositoryAccess;
+  /** Gets the id of the session when it has ended, before its folder is removed. */
+  onEnd?: (sessionId: string, exitCode: number) => Promise<void>;
+  signal?: AbortSignal;
+}
+
+export interface ScriptEnd {
+  /** -1: a signal or the time-out ended it. */
+  exitCode: number;
+  /** The end of its output. */
+  output: string;
+  durationMs: number;
+}
+
+/** The end of the output that is kept, in characters. */
+const MAX_OUTPUT = 60_000;
+const GRACE_MS = 5_000;
+const HOME = 'home';
+
+/** The variables of a session with a repository. Its own folder is the working folder, and no home. */
+export function variablesOf(access: RepositoryAccess, folder: string): Record<string, string> {
+  return { ...access.variables, ...access.secrets, HOME: join(folder, HOME), CI: 'true' };
+}
+
+/** The folder for files of programs, beside the working folder. */
+export const HOME_FOLDER = { name: HOME, isFolder: true } as const;
+
+export function reachOfRepository({ network, allowedHosts }: RepositoryAccess): Reach {
+  return reachOf(network, allowedHosts);
+}
+
+/**
+ * Runs a script with `bash -e` in a clean sandbox.
+ *
+ * @throws SpawnError, and the error of the signal when it aborts
+ */
+export async function runScript(driver: RuntimeDriver, script: Script): Promise<ScriptEnd> {
+  const { access, text, timeoutSeconds, onEnd, signal, workspaceId, prepare, borrowed } = script;
+  const id = newId();
+  const reach = reachOfRepository(access);
+  const { folder } = driver.surroundings(id, reach);
+  let output = '';
+  const take = (words: string): void => {
+    output = `${output}${words}`.slice(-2 * MAX_OUTPUT);
+  };
+  signal?.throwIfAborted();
+  const startedAt = performance.now();
+  try {
+    const session = await driver.spawn({
+      id,
+      workspaceId,
+      command: ['bash', '-e', join(folder, 'script.sh')],
+      env: variablesOf(access, folder),
+      files: { DROVER_SCRIPT: { name: 'script.sh', content: text } },
+      otherFiles: [HOME_FOLDER],
+      samePath: true,
+      ...reach,
+      borrowed,
+      prepare,
+      secrets: Object.values(access.secrets),
+      output: {
+        write: (_, chunk) => take(chunk.toString()),
+        note: (words) => take(`${words}\n`),
+        end: () => undefined,
+      },
+    });
+    const stop = (): void => session.stop(GRACE_MS);
+    const timer = setTimeout(() => {
+      take(`\nEnded after its time-out of ${timeoutSeconds} s\n`);
+      stop();
+    }, timeoutSeconds * 1_000);
+    signal?.addEventListener('abort', stop, { once: true });
+    const exit = await session.exit;
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', stop);
+    signal?.throwIfAborted();
+    const exitCode = exit.exitCode ?? -1;
+    if (exit.exceeded !== undefined) {
+      take(`\nEnded because it exceeded its limit of ${exit.exceeded.limit}\n`);
+    }
+    await onEnd?.(id, exitCode);
+    const durationMs = Math.round(performance.now() - startedAt);
+    return { exitCode, output: output.slice(-MAX_OUTPUT), durationMs };
+  } finally {
+    await driver.remove(id);
+  }
+}

@@ -1,0 +1,214 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { lstat, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { checkOutClean, git, gitText, withLock } from '#lib/git';
+import { removeTree, type SessionSpec } from '#lib/session-runtime';
+import type { CodeHost, HostRepository } from './code-host.js';
+import { runScript, type ScriptEnd } from './run-script.js';
+
+/** The files that decide what `setup` installs. */
+const LOCK_FILES = new Set([
+  'package-lock.json',
+  'npm-shrinkwrap.json',
+  'yarn.lock',
+  'pnpm-lock.yaml',
+  'bun.lock',
+  'bun.lockb',
+  'deno.lock',
+  'Cargo.lock',
+  'go.sum',
+  'poetry.lock',
+  'uv.lock',
+  'Pipfile.lock',
+  'requirements.txt',
+  'Gemfile.lock',
+  'composer.lock',
+  'mix.lock',
+  'gradle.lockfile',
+  'flake.lock',
+]);
+/** A path of the working folder within the sandbox of every session with a repository. */
+const WORK = '/run/agent/work';
+const MAX_PATHS = 200;
+
+/** The result of `setup`: paths of the working folder, and their places on this host. */
+export interface SetupResult {
+  paths: string[];
+  borrowed: NonNullable<SessionSpec['borrowed']>;
+}
+
+/** `setup` failed. */
+export class SetupFailed extends Error {
+  constructor(readonly end: ScriptEnd) {
+    super(`The setup of the repository ended with ${end.exitCode}`);
+  }
+}
+
+const NOTHING: SetupResult = { paths: [], borrowed: [] };
+
+/**
+ * The result of `setup` for a commit. It runs once for each state of the lock files, and all sessions
+ * of the workspace share what it made, read-only.
+ *
+ * @param call the git folder of the host with the commit
+ * @throws SetupFailed, and the errors of git and of sessions
+ */
+export async function setupFor(
+  host: CodeHost,
+  repository: HostRepository,
+  { commit, gitDir, signal }: { commit: string; gitDir: string; signal?: AbortSignal },
+): Promise<SetupResult> {
+  const { setup } = repository.access;
+  if (setup === null || setup === undefined || setup.trim() === '') return NOTHING;
+  const key = await keyOf(repository, commit, gitDir);
+  const folder = join(repository.folder, 'setup', key);
+  const list = join(folder, 'paths.json');
+  if (!existsSync(list)) {
+    await withLock(
+      `${folder}.lock`,
+      async () => {
+        if (existsSync(list)) return;
+        await removeTree(folder);
+        await mkdir(folder, { recursive: true });
+        await make(host, repository, { commit, gitDir, folder, setup, signal });
+      },
+      signal,
+    );
+  }
+  const paths = JSON.parse(await readFile(list, 'utf8')) as string[];
+  const fitting = await fittingPaths(paths, commit, gitDir);
+  return {
+    paths,
+    borrowed: fitting.map((path) => ({
+      from: join(folder, String(paths.indexOf(path))),
+      to: join(WORK, path),
+    })),
+  };
+}
+
+async function keyOf({ access }: HostRepository, commit: string, gitDir: string): Promise<string> {
+  const tree = await gitText(['ls-tree', '-r', '--full-tree', commit], {
+    gitDir,
+    maxBytes: 512 * 1024 * 1024,
+  });
+  const locks = tree.split('\n').filter((line) => LOCK_FILES.has(basename(line)));
+  const { setup, variables, path, cachePaths } = access;
+  const parts = JSON.stringify([setup, variables, path, cachePaths, locks]);
+  return createHash('sha256').update(parts).digest('hex').slice(0, 32);
+}
+
+interface Making {
+  commit: string;
+  gitDir: string;
+  folder: string;
+  setup: string;
+  signal?: AbortSignal;
+}
+
+async function make(
+  host: CodeHost,
+  repository: HostRepository,
+  { commit, gitDir, folder, setup, signal }: Making,
+): Promise<void> {
+  const { access } = repository;
+  const indexFile = join(folder, 'index');
+  const end = await runScript(host.driver, {
+    access,
+    text: inPath(setup, access.path),
+    timeoutSeconds: access.setupTimeoutSeconds,
+    workspaceId: host.options.workspaceId,
+    signal,
+    prepare: (work) => checkOutClean(commit, { gitDir, folder: work, indexFile }),
+    onEnd: async (sessionId, exitCode) => {
+      if (exitCode !== 0) return;
+      const work = host.workOf(sessionId);
+      const made = await pathsMade(host, { work, gitDir: folder, indexFile, access });
+      const kept: string[] = [];
+      for (const path of made) {
+        if (!(await isPlain(work, path))) continue;
+        await rename(join(work, path), join(folder, String(kept.length)));
+        kept.push(path);
+      }
+      await writeFile(join(folder, 'paths.new'), JSON.stringify(kept));
+    },
+  });
+  if (end.exitCode !== 0) throw new SetupFailed(end);
+  await rename(join(folder, 'paths.new'), join(folder, 'paths.json'));
+}
+
+/** The script in the folder of a monorepo on which the repository works. */
+export function inPath(script: string, path: string | null | undefined): string {
+  return path ? `cd -- '${path.replaceAll("'", "'\\''")}'\n${script}` : script;
+}
+
+/** The paths that the repository names, or all that are new. */
+async function pathsMade(
+  host: CodeHost,
+  {
+    work,
+    gitDir,
+    indexFile,
+    access,
+  }: { work: string; gitDir: string; indexFile: string; access: { cachePaths: string[] } },
+): Promise<string[]> {
+  if (access.cachePaths.length > 0) return access.cachePaths.map(trimmed);
+  const jailGit = join(gitDir, 'jail.git');
+  await git(['init', '-q', '--bare', '--template=', '--shared=0644', '--', jailGit]);
+  const { stdout } = await git(
+    ['ls-files', '--others', '--directory', '--no-empty-directory', '-z'],
+    {
+      gitDir: '/git',
+      workTree: '/work',
+      indexFile: '/index',
+      config: [['core.bare', 'false']],
+      jail: {
+        program: host.program,
+        user: host.user,
+        chdir: '/work',
+        readable: [
+          [work, '/work'],
+          [jailGit, '/git'],
+          [indexFile, '/index'],
+        ],
+        writable: [],
+      },
+    },
+  );
+  return stdout.toString().split('\0').filter(Boolean).map(trimmed).slice(0, MAX_PATHS);
+}
+
+function trimmed(path: string): string {
+  return path.split('/').filter(Boolean).join('/');
+}
+
+/** True for a folder or file whose way has no link: the session could lead it elsewhere. */
+async function isPlain(work: string, path: string): Promise<boolean> {
+  const parts = path.split('/');
+  if (parts.includes('..') || parts.includes('.git')) return false;
+  for (let depth = 1; depth <= parts.length; depth += 1) {
+    const found = await lstat(join(work, ...parts.slice(0, depth))).catch(() => undefined);
+    const isLast = depth === parts.length;
+    if (found === undefined || !(found.isDirectory() || (isLast && found.isFile()))) return false;
+  }
+  return true;
+}
+
+/** The paths that another commit has not, below folders that it has or that are new. */
+async function fittingPaths(paths: string[], commit: string, gitDir: string): Promise<string[]> {
+  if (paths.length === 0) return [];
+  const above = (path: string) =>
+    path.split('/').map((_, index, parts) => parts.slice(0, index + 1).join('/'));
+  const asked = [...new Set(paths.flatMap(above))];
+  const found = await gitText(['ls-tree', '-z', '--full-tree', commit, '--', ...asked], { gitDir });
+  const entries = found.split('\0').filter(Boolean);
+  const modes = new Map(
+    entries.map((line) => [line.slice(line.indexOf('\t') + 1), line.slice(0, 6)] as const),
+  );
+  return paths.filter((path) =>
+    above(path).every((each) => {
+      const mode = modes.get(each);
+      return each === path ? mode === undefined : mode === undefined || mode === '040000';
+    }),
+  );
+}

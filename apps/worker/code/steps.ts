@@ -1,0 +1,229 @@
+import {
+  Failures,
+  hasCode,
+  isCurable,
+  type Log,
+  messageOf,
+  pause,
+  retrying,
+} from '#lib/agent-host';
+import {
+  commitOf,
+  gitText,
+  GitError,
+  land,
+  type Landed,
+  mergeBase,
+  type RedProof,
+  removeRefs,
+  UnusableRepository,
+} from '#lib/git';
+import type { DroverApi } from '../api/drover-api.js';
+import { type CodeHost, type HostRepository, workRef } from './code-host.js';
+import { prove, whyRefused } from './prove.js';
+import type { StepReport, StepWork } from './types.js';
+
+export interface StepsParts {
+  host: CodeHost;
+  api: Pick<DroverApi, 'claimStep' | 'renewStep' | 'planLanding' | 'reportStep'>;
+  log: Log;
+}
+
+type Report = Omit<StepReport, 'generation'>;
+
+/** The steps of this host at once: a long proof does not keep changes of others from landing. */
+const PARALLEL = 2;
+const WAIT_SECONDS = 25;
+/** The lease of a step lasts 60 s. */
+const RENEW_MS = 20_000;
+/** The time to give a step back while the worker stops. */
+const GIVE_BACK_MS = 5_000;
+const NOBODY = { name: 'Drover', email: 'drover@drover.invalid' };
+
+/**
+ * The steps of changes that this host executes: proof, landing, removal of branches. The server
+ * gives them with a lease, so a step of a host that ended is another host's.
+ */
+export class Steps {
+  private readonly stopping = new AbortController();
+  private readonly loops: Promise<void>[] = [];
+
+  constructor(private readonly parts: StepsParts) {}
+
+  start(): void {
+    for (let count = 0; count < PARALLEL; count += 1) this.loops.push(this.loop());
+  }
+
+  /** Gives the steps that are under way back. */
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await Promise.all(this.loops);
+  }
+
+  private async loop(): Promise<void> {
+    const { signal } = this.stopping;
+    const failures = new Failures('change steps', this.parts.log);
+    while (!signal.aborted) {
+      try {
+        const work = await this.parts.api.claimStep(WAIT_SECONDS, signal);
+        failures.end();
+        if (work !== undefined) await this.execute(work);
+      } catch (error) {
+        if (!signal.aborted) await pause(failures.add(error), signal);
+      }
+    }
+  }
+
+  /** Never rejects for a failure of the step itself. */
+  private async execute(work: StepWork): Promise<void> {
+    const { log, api } = this.parts;
+    const { changeId, generation, kind } = work.step;
+    const lost = new AbortController();
+    const signal = AbortSignal.any([lost.signal, this.stopping.signal]);
+    const renewing = setInterval(() => {
+      void api.renewStep(changeId, generation).catch((error: unknown) => {
+        if (hasCode(error, 'stale_step', 'change_not_found')) lost.abort(error);
+      });
+    }, RENEW_MS);
+    const from = performance.now();
+    const report = await this.perform(work, signal).catch((error: unknown) => {
+      if (hasCode(error, 'stale_step', 'change_not_found')) lost.abort(error);
+      return this.reportOf(error);
+    });
+    clearInterval(renewing);
+    const ms = Math.round(performance.now() - from);
+    const { outcome, reason } = report;
+    log.info('Step of a change ended', { changeId, kind, outcome, reason, ms });
+    if (lost.signal.aborted) return;
+    const patience = this.stopping.signal.aborted ? AbortSignal.timeout(GIVE_BACK_MS) : undefined;
+    await retrying('change step', () => api.reportStep(changeId, { ...report, generation }), {
+      log,
+      signal: patience,
+    }).catch((error: unknown) => {
+      if (isCurable(error)) throw error;
+      log.warn('Report of a step refused', { changeId, kind, reason: messageOf(error) });
+    });
+  }
+
+  private reportOf(error: unknown): Report {
+    if (this.stopping.signal.aborted) return { outcome: 'released' };
+    const isKnown = error instanceof GitError || error instanceof UnusableRepository;
+    if (!isKnown) this.parts.log.warn('Step of a change failed', { error: messageOf(error) });
+    return { outcome: 'failed', reason: messageOf(error).slice(0, 2_000) };
+  }
+
+  private async perform(work: StepWork, signal: AbortSignal): Promise<Report> {
+    const { change, step } = work;
+    const repository = await this.parts.host.repository(work.repository);
+    const name = `${change.id}-${step.generation}`;
+    return repository.withGitDir(name, async (gitDir) => {
+      switch (step.kind) {
+        case 'prove':
+          return this.prove(work, repository, { gitDir, signal });
+        case 'land':
+          return this.land(work, repository, { gitDir, signal });
+        case 'remove':
+          await this.remove(work, repository, { gitDir, signal });
+          return { outcome: 'removed' };
+      }
+    });
+  }
+
+  private async prove(
+    { change }: StepWork,
+    repository: HostRepository,
+    { gitDir, signal }: { gitDir: string; signal: AbortSignal },
+  ): Promise<Report> {
+    const commit = await this.head(change, repository, { gitDir, signal });
+    const base = await mergeBase(await repository.mirror.tip(change.target), commit, { gitDir });
+    const reason = await whyRefused(repository, base, { commit, gitDir });
+    if (reason !== undefined) return { outcome: 'refused', reason };
+    const proof = await prove(this.parts.host, repository, { commit, gitDir, signal });
+    if (proof === undefined) return { outcome: 'green', commit };
+    return { outcome: proof.exitCode === 0 ? 'green' : 'red', commit, ...proof };
+  }
+
+  private async land(
+    work: StepWork,
+    repository: HostRepository,
+    { gitDir, signal }: { gitDir: string; signal: AbortSignal },
+  ): Promise<Report> {
+    const { change, message, step } = work;
+    const { host, api } = this.parts;
+    const call = { gitDir };
+    const head = await this.head(change, repository, { gitDir, signal });
+    const [name = '', email = ''] = (
+      await gitText(['log', '-1', '--format=%an%x00%ae', head], call)
+    ).split('\0');
+    const { committer, signingKey, mergeMethod } = repository.access;
+    const landed = await repository.reach((remote) =>
+      land(
+        {
+          target: change.target,
+          head,
+          // Only what acceptance has found green is approved.
+          proven: head,
+          planned: change.landingCommits,
+          method: mergeMethod,
+          words: { message, author: { name, email }, committer: committer ?? NOBODY, signingKey },
+        },
+        {
+          mirror: repository.mirror,
+          remote,
+          call,
+          signal,
+          accept: async (commit): Promise<RedProof | undefined> => {
+            const proof = await prove(host, repository, { commit, gitDir, signal });
+            return proof === undefined || proof.exitCode === 0 ? undefined : { commit, ...proof };
+          },
+          plan: (commit) => api.planLanding(change.id, step.generation, commit),
+        },
+      ),
+    );
+    return reportOfLanding(landed);
+  }
+
+  /** The submitted commit, which is on this host afterwards. */
+  private async head(
+    { branch, headCommit }: StepWork['change'],
+    repository: HostRepository,
+    { gitDir, signal }: { gitDir: string; signal: AbortSignal },
+  ): Promise<string> {
+    await repository.fetch([], signal);
+    const found = headCommit ? await commitOf(headCommit, { gitDir }) : undefined;
+    if (found !== undefined) return found;
+    throw new UnusableRepository(
+      `The submitted commit ${headCommit ?? ''} is no longer on the branch ${branch ?? ''}`,
+    );
+  }
+
+  /** A branch that somebody has moved since is theirs, and stays. */
+  private async remove(
+    { change }: StepWork,
+    repository: HostRepository,
+    { gitDir, signal }: { gitDir: string; signal: AbortSignal },
+  ): Promise<void> {
+    const { branch, headCommit, id } = change;
+    await repository.reach((remote) =>
+      removeRefs(
+        gitDir,
+        remote,
+        branch !== null && headCommit !== null ? { [`refs/heads/${branch}`]: headCommit } : {},
+        { ownRefs: [workRef(id)], signal },
+      ),
+    );
+  }
+}
+
+function reportOfLanding(landed: Landed): Report {
+  switch (landed.kind) {
+    case 'merged':
+      return { outcome: 'merged', commit: landed.commit };
+    case 'red':
+      return { outcome: 'red', ...landed.proof };
+    case 'conflict':
+      return { outcome: 'conflict', files: landed.files.slice(0, 1_000), text: landed.text };
+    case 'blocked':
+      return { outcome: 'blocked', reason: landed.reason };
+  }
+}

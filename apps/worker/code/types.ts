@@ -1,0 +1,17 @@
+import type { components } from '#lib/api-client';
+
+type Schemas = components['schemas'];
+
+/** All that a host needs for a repository. No session gets its credentials. */
+export type RepositoryAccess = Schemas['RepositoryAccess'];
+
+/** The repository of a run, with its change. */
+export type RunRepositoryAnswer = Schemas['RunRepository'];
+
+/** A step of a change that this host has claimed. */
+export type StepWork = Schemas['StepWork'];
+
+export type StepReport = Schemas['ReportStep'];
+
+/** The change of a run, which its host has pushed. */
+export type SubmitChange = Schemas['SubmitChange'];
