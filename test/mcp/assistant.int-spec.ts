@@ -16,11 +16,14 @@ afterAll(() => app.stop());
 
 const READING = [
   'explain_task',
+  'get_change',
+  'get_change_diff',
   'get_task',
   'get_task_log',
   'get_task_usage',
   'get_usage',
   'list_budgets',
+  'list_changes',
   'list_questions',
 ];
 const WRITING = ['cancel_task', 'create_task', 'pause_task', 'resume_task', 'retry_task'];
@@ -34,6 +37,7 @@ describe.each(VIAS)('over %s', (via) => {
     [['tasks:write'], 'OWNER', [...READING, ...WRITING, 'list_tasks']],
     [['tasks:write'], 'VIEWER', [...READING, 'list_tasks']],
     [['agents:write'], 'OWNER', ['list_agents']],
+    [['changes:review'], 'OWNER', ['approve_change', 'request_changes']],
     [['projects:read'], 'OWNER', []],
   ])('a key with the scopes %j and the role %s sees its tools', async (scopes, role, names) => {
     const { tools } = await assistant({ scopes, ...(role === 'VIEWER' && { role }) });
@@ -54,6 +58,31 @@ describe.each(VIAS)('over %s', (via) => {
     const why = await call('explain_task', { taskId });
     expect(why.text).toContain('telescope');
     expect((await call('get_task_log', { taskId })).data.items).toHaveLength(1);
+  });
+
+  it('an assistant reads a change and requests changes, and its run reads the comments', async () => {
+    const body = { name: `shop-${via}`, url: 'https://example.com/shop.git' };
+    const { id: repositoryId } = (await workspace.api.post('/repositories', body)).body;
+    const held = await claimRun(workspace, { repositoryId });
+    const head = 'a'.repeat(40);
+    const size = { filesChanged: 1, insertions: 1, deletions: 0 };
+    const submission = { baseCommit: head, headCommit: head, ...size };
+    const { api } = held.agent;
+    expect((await api.post(`/runs/${held.runId}/submit`, submission)).status).toBe(200);
+    const { step } = (await api.post<{ step: { generation: number } }>('/change-steps/claim', {}))
+      .body;
+    const green = { generation: step.generation, outcome: 'green', commit: head };
+    await api.post(`/change-steps/${held.taskId}/report`, green);
+    const { call } = await assistant({ scopes: ['tasks:read', 'changes:review'] });
+    const changeId = held.taskId;
+    const found = await call('list_changes', { state: 'IN_REVIEW', repositoryId });
+    expect(found.data.items).toMatchObject([{ id: changeId }]);
+    const comments = [{ path: 'a.ts', line: 3, text: 'Use the parser' }];
+    await call('request_changes', { changeId, body: 'Nearly', comments });
+    expect((await call('get_change', { changeId })).data).toMatchObject({
+      state: 'WORKING',
+      reviews: [{ verdict: 'green' }, { verdict: 'changes_requested', comments }],
+    });
   });
 
   it('an assistant pauses, resumes, cancels and retries a task', async () => {

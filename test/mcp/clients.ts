@@ -101,7 +101,8 @@ export async function claimRun(
   workspace: TestWorkspace,
   task: Record<string, unknown> = {},
 ): Promise<HeldRun> {
-  const agent = await workspace.newAgent();
+  // Some tasks change a repository.
+  const agent = await workspace.newAgent({ capabilities: ['git'] });
   const { body } = await workspace.api.post('/agent-tasks', {
     title: 'Translate page 7',
     taskType: 'translation',

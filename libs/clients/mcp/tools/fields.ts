@@ -55,6 +55,9 @@ export const newTask = {
     .optional()
     .describe('Priority from 1 to 10. 10 runs first. Default: 5.'),
   inputContext: object.optional().describe('Input for the agent.'),
+  repositoryId: uuid()
+    .optional()
+    .describe('The repository that the task changes, on a branch of its own.'),
   requiredCapabilities: z
     .array(z.string())
     .optional()

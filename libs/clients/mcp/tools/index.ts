@@ -1,4 +1,5 @@
 import type { Tool } from './tool.js';
+import { PERSON_CHANGE_TOOLS } from './person-changes.js';
 import { PERSON_FLEET_TOOLS } from './person-fleet.js';
 import { PERSON_QUESTION_TOOLS } from './person-questions.js';
 import { PERSON_TASK_TOOLS } from './person-tasks.js';
@@ -9,5 +10,6 @@ export const TOOLS: readonly Tool[] = [
   ...RUN_TOOLS,
   ...PERSON_TASK_TOOLS,
   ...PERSON_QUESTION_TOOLS,
+  ...PERSON_CHANGE_TOOLS,
   ...PERSON_FLEET_TOOLS,
 ];

@@ -41,6 +41,18 @@ export const RUN_TOOLS: readonly Tool[] = [
       client.get('/api/v1/agent-tasks/{id}', { params: { path: { id } }, signal }),
   }),
   runTool({
+    name: 'get_change',
+    title: 'Get my change',
+    description:
+      'Returns the change of code of this task: its branch, the output of its acceptance, and the ' +
+      'comments of its review. Only a task with a repository has one.',
+    route: 'GET /api/v1/changes/{id}',
+    effect: 'reads',
+    input: z.strictObject({}),
+    call: ({ client, signal, taskId: id }) =>
+      client.get('/api/v1/changes/{id}', { params: { path: { id } }, signal }),
+  }),
+  runTool({
     name: 'start',
     hosted: null,
     title: 'Start the run',

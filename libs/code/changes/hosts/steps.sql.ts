@@ -18,7 +18,7 @@ export interface ClaimedStep extends ChangeRow {
  * branch lands at a time: if two hosts take two, changes_landing_key refuses the second.
  *
  * Index: changes_step_idx, which has no finished changes. Measured with 100,000 finished changes and
- * 100 steps that wait: 0.4 ms. $1 workspace, $2 agent.
+ * 100 steps that wait: 0.3 ms. $1 workspace, $2 agent.
  */
 export const claimStep = command<ClaimedStep>(
   'claim_step',

@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { Sql } from '#lib/database';
+import { newId } from '#lib/kernel';
+import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
+import { aWorkspace } from '../../../../test/support/factories.js';
+import { newestChanges } from '../reading/changes.sql.js';
+import { claimStep } from './steps.sql.js';
+
+const FINISHED = 5_000;
+
+let db: TestDatabase;
+let workspaceId: string;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  workspaceId = await aWorkspace(db.owner);
+  const repositoryId = newId();
+  await db.owner.query(
+    `INSERT INTO repositories (workspace_id, id, name, url) VALUES ($1, $2, 'shop', 'x')`,
+    [workspaceId, repositoryId],
+  );
+  await db.owner.query(
+    `WITH made AS (
+       INSERT INTO agent_tasks (workspace_id, id, title, task_type, status, completed_at, repository_id)
+       SELECT $1, uuidv7(), 'T', 'test', 'COMPLETED', now(), $2 FROM generate_series(1, $3)
+       RETURNING id)
+     SELECT FROM made`,
+    [workspaceId, repositoryId, FINISHED],
+  );
+  await db.owner.query(`UPDATE changes SET state = 'MERGED', submitted_at = now()`);
+  await db.owner.query(
+    `UPDATE changes SET state = 'PROVING', step = 'prove', step_due_at = now()
+     WHERE task_id IN (SELECT task_id FROM changes ORDER BY task_id LIMIT 100)`,
+  );
+  await db.owner.query('VACUUM ANALYZE changes');
+}, 150_000);
+afterAll(() => db.drop());
+
+async function planOf({ text }: Sql, values: string, mode: string): Promise<string> {
+  const client = await db.owner.connect();
+  try {
+    await client.query('BEGIN');
+    await client.query(`SET plan_cache_mode = ${mode}`);
+    await client.query(`PREPARE planned AS ${text}`);
+    const { rows } = await client.query<{ 'QUERY PLAN': string }>(
+      `EXPLAIN (COSTS OFF) EXECUTE planned (${values})`,
+    );
+    return rows.map((row) => row['QUERY PLAN']).join('\n');
+  } finally {
+    client.release(true);
+  }
+}
+
+it.each(['force_custom_plan', 'force_generic_plan'])(
+  'finished changes cost a claim of a step and the list of a state nothing (%s)',
+  async (mode) => {
+    const claim = await planOf(claimStep, `'${workspaceId}', '${newId()}'`, mode);
+    expect(claim).toContain('using changes_step_idx');
+    const values = `'${workspaceId}', NULL, 50, 'PROVING'`;
+    const list = await planOf(newestChanges.state, values, mode);
+    expect(list).toContain('using changes_state_idx');
+    for (const plan of [claim, list]) expect(plan).not.toContain('Seq Scan on changes');
+  },
+);
