@@ -31,9 +31,14 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
 describe.each(operations)('$name', ({ good, responses }) => {
   it('a route has one successful answer with a schema, or two if it can create', () => {
     const statuses = good.map(([status]) => status).join(' and ');
-    expect(statuses).toMatch(/^(200|201|202|204|200 and 201)$/);
+    expect(statuses).toMatch(/^(200|201|202|204|200 and 201|200 and 204)$/);
     for (const [status, { content }] of good) {
-      const types = ['application/json', 'text/event-stream', 'application/octet-stream'];
+      const types = [
+        'application/json',
+        'text/event-stream',
+        'application/octet-stream',
+        'text/x-diff',
+      ];
       const { schema } = types.map((type) => content?.[type]).find(Boolean) ?? {};
       expect(schema === undefined).toBe(status === '204');
     }
@@ -100,6 +105,7 @@ describe.each(routes.map((route) => [route.name, route] as const))('%s', (_, rou
     const tenant = reads ? read : await aTenant(app);
     await setKeys(app, route, tenant);
     await giveAgents(route, tenant);
+    await moveChange(route, tenant);
     const wire = await goodRequest(route, { tenant, kind });
     const answer = await send(app.url, wire);
     expect(`${answer.status} ${answer.text}`).toMatch(/^20/);
@@ -159,6 +165,12 @@ async function bodyFor(route: Route, { tenant, kind }: Who): Promise<Record<stri
       return { dependsOn: [prerequisite] };
     case 'POST /workspaces/{workspaceId}/members':
       return { userId: await aUserToAdd(tenant) };
+    case 'POST /changes/{id}/approve':
+      return { headCommit: COMMIT };
+    case 'POST /change-steps/{changeId}/plan':
+      return { landingCommit: COMMIT };
+    case 'POST /change-steps/{changeId}/report':
+      return { outcome: 'released' };
     case 'POST /runs/{runId}/complete':
       return kind === 'agent' ? { claimNext: {} } : {};
     default:
@@ -173,6 +185,39 @@ async function giveAgents({ name }: Route, { workspaceId }: Tenant): Promise<voi
     `UPDATE agent_tasks SET agent = '{"kind": "codex"}' WHERE workspace_id = $1`,
     [workspaceId],
   );
+}
+
+const HELD_STEP = `step_due_at = now(), step_agent_id = $2, step_generation = 1,
+  step_until = now() + interval '1 hour'`;
+
+/** A commit of its change. */
+const COMMIT = 'a'.repeat(40);
+
+/** What these routes need of the change of the held task, which waits for a review. */
+const MOVES: [RegExp, sql: string][] = [
+  // A run with a change submits it instead.
+  [
+    /\/complete$/,
+    `UPDATE agent_tasks SET repository_id = NULL WHERE workspace_id = $1 AND $2::uuid IS NOT NULL`,
+  ],
+  [
+    /\/changes\/{id}\/merge$/,
+    `UPDATE changes SET state = 'APPROVED', step = 'land', step_due_at = now()
+     WHERE workspace_id = $1 AND $2::uuid IS NOT NULL`,
+  ],
+  [
+    /\/change-steps\/.*\/plan$/,
+    `UPDATE changes SET state = 'APPROVED', step = 'land', ${HELD_STEP} WHERE workspace_id = $1`,
+  ],
+  [
+    /\/change-steps\/.*\/(renew|report)$/,
+    `UPDATE changes SET state = 'PROVING', step = 'prove', ${HELD_STEP} WHERE workspace_id = $1`,
+  ],
+];
+
+async function moveChange({ name }: Route, { workspaceId, callers }: Tenant): Promise<void> {
+  const sql = MOVES.find(([routes]) => routes.test(name))?.[1];
+  if (sql !== undefined) await app.db.owner.query(sql, [workspaceId, callers.agent.own.agent]);
 }
 
 async function aTaskThatIs({ workspaceId }: Tenant, status: string): Promise<string> {
