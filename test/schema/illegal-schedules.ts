@@ -36,4 +36,17 @@ export const SCHEDULE_ATTEMPTS: Record<string, readonly (readonly [sql: string, 
     ],
     [`UPDATE agent_tasks SET schedule_id = uuidv7()`, 'agent_tasks_schedule_has_time'],
   ],
+  'a start or a slot': [
+    [`UPDATE agent_tasks SET waits_for_start = true`, 'agent_tasks_start_has_time'],
+    [`UPDATE agent_tasks SET waits_for_slot = true`, 'agent_tasks_slot_has_key'],
+    [`UPDATE agent_tasks SET concurrency_key = 'a'`, 'agent_tasks_slot_has_key'],
+    [
+      `UPDATE agent_tasks SET concurrency_key = 'a', concurrency_limit = 0`,
+      'agent_tasks_concurrency_limit_check',
+    ],
+    [
+      `UPDATE agent_tasks SET waits_for_start = true, start_at = now(), unmet_dependencies = 0`,
+      'agent_tasks_holds_are_counted',
+    ],
+  ],
 };

@@ -45,6 +45,8 @@ SELECT now() AS now, t.status, t.task_type, t.project_id, t.run_id, t.agent_id, 
     WHEN t.paused_by ~ '^api_key:[0-9a-f-]{36}$' THEN (SELECT k.name FROM api_keys k
       WHERE k.workspace_id = t.workspace_id AND k.id = substr(t.paused_by, 9)::uuid) END AS paused_by_name,
   t.queue_expires_at, t.required_capabilities, t.queue_rank, t.unmet_dependencies,
+  CASE WHEN t.waits_for_start THEN t.start_at END AS awaited_start,
+  CASE WHEN t.waits_for_slot THEN t.concurrency_key END AS awaited_key, t.concurrency_limit,
   array_remove(ARRAY[CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1
     AND used.archived_at IS NULL)) THEN 'workspace_archived' END,
     CASE WHEN NOT ((t.queue_expires_at IS NULL OR t.queue_expires_at > now())) THEN 'queue_expired' END,
@@ -316,6 +318,8 @@ SELECT e.task_id, e.policy, p.completed_at IS NOT NULL AS completed,
   (p.status = 'FAILED' OR (p.status = 'ABORTED' AND p.retry_at IS NULL)
   OR (p.status = 'ARCHIVED' AND p.completed_at IS NULL)) AS ended_without_success,
   p.id, p.task_type, p.project_id, p.status, p.retry_at, p.queue_expires_at, p.unmet_dependencies, p.assigned_at,
+  CASE WHEN p.waits_for_start THEN p.start_at END AS awaited_start,
+  CASE WHEN p.waits_for_slot THEN p.concurrency_key END AS awaited_key, p.concurrency_limit,
   p.started_at, p.required_capabilities, p.queue_rank,
   array_remove(ARRAY[CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1
     AND used.archived_at IS NULL)) THEN 'workspace_archived' END,

@@ -31,6 +31,7 @@ export {
   suspendedKey,
   waitsForAnswer,
   waitsForReview,
+  unmetWith,
 } from './store/conditions.sql.js';
 export {
   BUDGET_RECOUNT,

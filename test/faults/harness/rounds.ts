@@ -66,6 +66,8 @@ export class Rounds {
       this.overdueReview(),
       this.usedBudget(),
       this.dueSchedule(),
+      this.delayed(),
+      this.task({ requiredCapabilities: ['heir'], concurrencyKey: newId() }),
       this.task({ requiredCapabilities: ['heir'], taskType: PAUSED }),
       this.task({ requiredCapabilities: ['push'] }),
       this.pushed?.heartbeat(),
@@ -284,6 +286,12 @@ export class Rounds {
       `UPDATE questions SET deadline_at = now() WHERE workspace_id = $1 AND run_id = $2`,
       [this.fleet.workspaceId, run.runId],
     );
+  }
+
+  /** A task whose start has come. */
+  private async delayed(): Promise<void> {
+    const id = await this.task({ requiredCapabilities: ['heir'], delaySeconds: HOUR });
+    await this.fleet.db.owner.query('UPDATE agent_tasks SET start_at = now() WHERE id = $1', [id]);
   }
 
   /** A schedule that is due, and then in an hour. */

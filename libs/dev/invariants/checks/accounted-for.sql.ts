@@ -45,12 +45,14 @@ LEFT JOIN agents a ON a.workspace_id = r.workspace_id AND a.id = r.agent_id
 LEFT JOIN agent_heartbeats h ON h.workspace_id = r.workspace_id AND h.agent_id = r.agent_id
 CROSS JOIN LATERAL (SELECT make_interval(secs => 2 * r.lease_seconds) AS twice) lease
 CROSS JOIN LATERAL (VALUES
-  (t.status = 'PENDING' AND t.unmet_dependencies <> coalesce(e.unsettled, 0),
+  (t.status = 'PENDING' AND t.unmet_dependencies <> coalesce(e.unsettled, 0) + t.waits_for_start::int + t.waits_for_slot::int,
     'counts ' || t.unmet_dependencies || ' unmet dependencies, but has ' || coalesce(e.unsettled, 0)),
   (t.status = 'PENDING' AND e.forgotten,
     'waits for a task that has ended, and nobody will tell it'),
   (t.status = 'PENDING' AND t.unmet_dependencies = 0 AND t.ready_at IS NULL,
     'waits in the queue, but not since any time'),
+  (t.status = 'PENDING' AND t.waits_for_start AND t.start_at < now() - ${GRACE},
+    'waits for a start that has passed'),
   (t.status = 'PENDING' AND t.queue_expires_at < now() - ${GRACE},
     'waits in the queue for longer than it may'),
   (t.status = 'PAUSED' AND num_nulls(t.paused_at, t.paused_by, t.paused_for) > 0,

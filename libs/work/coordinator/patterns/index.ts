@@ -9,6 +9,7 @@ import { ExpireLeases } from './expire-leases.js';
 import { ExpireQuestions } from './expire-questions.js';
 import { ExpireQueued } from './expire-queued.js';
 import { FailCycles } from './fail-cycles.js';
+import { GrantSlots } from './grant-slots.js';
 import { HeedProviderLimits } from './heed-provider-limits.js';
 import { PromoteRetries } from './promote-retries.js';
 import { ReapStaleAgents } from './reap-stale-agents.js';
@@ -17,6 +18,7 @@ import { RecoverLostRuns } from './recover-lost-runs.js';
 import { RecoverOrphans } from './recover-orphans.js';
 import { RemindReviews } from './remind-reviews.js';
 import { SettleDependents } from './settle-dependents.js';
+import { StartDelayed } from './start-delayed.js';
 import { StartSchedules } from './start-schedules.js';
 import { TellBudgetAlerts } from './tell-budget-alerts.js';
 import { TerminateDrained } from './terminate-drained.js';
@@ -43,8 +45,10 @@ export const RECONCILERS = [
   ExpireQuestions,
   StartSchedules,
   RemindReviews,
+  StartDelayed,
   FailCycles,
   SettleDependents,
+  GrantSlots,
   TimeOutRuns,
   WarnHung,
   TimeOutHung,

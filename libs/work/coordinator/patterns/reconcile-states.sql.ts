@@ -13,6 +13,7 @@ import {
   isWaiting,
   keyWith,
   logLine,
+  unmetWith,
 } from '#lib/transitions';
 import type { Id } from './recover-orphans.sql.js';
 import { CONCERNED } from './settle-dependents.sql.js';
@@ -117,9 +118,11 @@ export const findMiscountedTasks = query<Id>(
 SELECT t.workspace_id, t.id
 FROM agent_tasks t
 WHERE ${OPEN} AND ($2::uuid IS NULL OR t.workspace_id = $2)
-  AND CASE WHEN t.unmet_dependencies > 0 THEN t.unmet_dependencies <> (
-    SELECT count(*) FROM task_dependencies d
-    WHERE d.workspace_id = t.workspace_id AND d.task_id = t.id AND d.settled_at IS NULL) END
+  AND CASE WHEN t.unmet_dependencies > 0 THEN t.unmet_dependencies <> ${unmetWith(
+    't',
+    `(SELECT count(*) FROM task_dependencies d
+    WHERE d.workspace_id = t.workspace_id AND d.task_id = t.id AND d.settled_at IS NULL)`,
+  )} END
 UNION
 SELECT t.workspace_id, t.id
 FROM task_dependencies d
@@ -139,12 +142,12 @@ WITH actual AS MATERIALIZED (
 ),
 repaired AS (
   UPDATE agent_tasks t SET
-    unmet_dependencies = c.edges,
-    ready_at = CASE WHEN c.edges = 0 THEN coalesce(t.ready_at, now()) END,
+    unmet_dependencies = ${unmetWith('t', 'c.edges')},
+    ready_at = CASE WHEN ${unmetWith('t', 'c.edges')} = 0 THEN coalesce(t.ready_at, now()) END,
     updated_at = now()
   FROM actual c
   WHERE t.workspace_id = c.workspace_id AND t.id = c.id AND ${OPEN}
-    AND t.unmet_dependencies <> c.edges
+    AND t.unmet_dependencies <> ${unmetWith('t', 'c.edges')}
   RETURNING t.workspace_id, t.id, old.unmet_dependencies AS counted, t.unmet_dependencies AS actual,
     t.status
 ),

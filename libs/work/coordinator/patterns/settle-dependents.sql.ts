@@ -8,6 +8,7 @@ import {
   LOCKED_TASK_COLUMNS,
   type LockedTask,
   logLine,
+  unmetWith,
 } from '#lib/transitions';
 
 /** Applies the end of prerequisites: four statements in one transaction of the service role. */
@@ -107,10 +108,10 @@ unmet AS MATERIALIZED (
 ),
 released AS (
   UPDATE agent_tasks t SET
-    unmet_dependencies = u.edges,
-    ready_at = CASE WHEN u.edges = 0 THEN now() END
+    unmet_dependencies = ${unmetWith('t', 'u.edges')},
+    ready_at = CASE WHEN ${unmetWith('t', 'u.edges')} = 0 THEN now() END
   FROM unmet u
-  WHERE t.workspace_id = u.workspace_id AND t.id = u.task_id AND t.unmet_dependencies <> u.edges
+  WHERE t.workspace_id = u.workspace_id AND t.id = u.task_id AND t.unmet_dependencies <> ${unmetWith('t', 'u.edges')}
   RETURNING t.workspace_id, t.id, ${isReady('t')} AS released
 ),
 logged AS (

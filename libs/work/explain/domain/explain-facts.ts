@@ -173,6 +173,11 @@ export interface ExplainFacts {
     queueExpiresAt: Date | null;
     requiredCapabilities: string[];
     unmetDependencies: number;
+    /** Its start, while it waits for it. */
+    awaitedStart: Date | null;
+    /** Its concurrency key, while it waits for a slot of it. */
+    awaitedKey: string | null;
+    concurrencyLimit: number | null;
     /** Everything that holds it back, or would if it were PENDING. */
     heldBack: HoldCode[];
     /** Budgets with fewer tokens than it needs, the smallest first. */

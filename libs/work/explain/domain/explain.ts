@@ -74,7 +74,9 @@ export const HELD_BACK = {
     tell: ({ task }) => task.providerLimits.map(limitedBy),
   }),
   waiting_for_dependency: heldBy({
-    about: 'A task that it depends on has not ended',
+    about:
+      'A task that it depends on has not ended. A start that has not come and a missing slot of its ' +
+      'concurrency key hold it in the same way',
     facts: dependency,
     isForeseen: true,
     tell: dependencyReasons,
@@ -165,20 +167,40 @@ function isObstacle({ code }: Reason): boolean {
 
 type DependencyReason = Told<typeof dependency> | OtherReason;
 
+/** A start and a slot hold a task as dependencies do, and are counted with them. */
+function awaited({ awaitedStart, awaitedKey, concurrencyLimit }: ExplainFacts['task']) {
+  const reasons: OtherReason[] = [];
+  if (awaitedStart !== null) {
+    const startAt = awaitedStart.toISOString();
+    const message = `It starts at ${startAt} or later.`;
+    reasons.push({ code: 'waiting_for_start', message, facts: { startAt } });
+  }
+  if (awaitedKey !== null) {
+    const limit = concurrencyLimit ?? 1;
+    const message =
+      `It waits for a slot of the concurrency key "${awaitedKey}", of which ${limit} ` +
+      `${limit === 1 ? 'task runs' : 'tasks run'} at once.`;
+    const facts = { concurrencyKey: awaitedKey, concurrencyLimit: limit };
+    reasons.push({ code: 'waiting_for_slot', message, facts });
+  }
+  return reasons;
+}
+
 function dependencyReasons({ dependencies, roots, task }: ExplainFacts): DependencyReason[] {
+  const others = awaited(task);
   const told = dependencies.map((dependency) =>
     dependency.endedWithoutSuccess ? dependencyFailed(dependency) : waitsForDependency(dependency),
   );
   const furtherUp = roots.map(waitsFurtherUp);
-  const untold = task.unmetDependencies - dependencies.length;
-  if (untold <= 0) return [...told, ...furtherUp];
+  const untold = task.unmetDependencies - dependencies.length - others.length;
+  if (untold <= 0) return [...others, ...told, ...furtherUp];
   const message = `It waits for ${untold} more tasks.`;
   const more: OtherReason = {
     code: 'waiting_for_more_dependencies',
     message,
     facts: { count: untold },
   };
-  return [...told, more, ...furtherUp];
+  return [...others, ...told, more, ...furtherUp];
 }
 
 function waitsFurtherUp({ taskId, title, status, endedWithoutSuccess }: RootFacts): OtherReason {

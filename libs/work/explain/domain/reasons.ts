@@ -130,6 +130,14 @@ export const REASONS = {
     about: 'It depends on more tasks than the answer lists',
     facts: { count },
   },
+  waiting_for_start: {
+    about: 'Its start has not come',
+    facts: { startAt: time },
+  },
+  waiting_for_slot: {
+    about: 'As many tasks of its concurrency key as can run at once have not finished',
+    facts: { concurrencyKey: text, concurrencyLimit: count },
+  },
   dependency_failed: {
     about: 'A task that it depends on has ended without success',
     facts: dependency,

@@ -64,6 +64,8 @@ function stand(task: Partial<TaskOnItsWay>, around: Partial<Circumstances> = {})
       retryAt: null,
       queueExpiresAt: null,
       unmetDependencies: 0,
+      awaitedStart: null,
+      awaitedKey: null,
       heldBack: [],
       assignedAt: null,
       startedAt: null,

@@ -11,6 +11,10 @@ export interface TaskOnItsWay {
   retryAt: Date | null;
   queueExpiresAt: Date | null;
   unmetDependencies: number;
+  /** Its start, while it waits for it. */
+  awaitedStart: Date | null;
+  /** Its concurrency key, while it waits for a slot of it. */
+  awaitedKey: string | null;
   /** Everything that holds it back, or would if it were PENDING. */
   heldBack: readonly HoldCode[];
   assignedAt: Date | null;
@@ -77,7 +81,7 @@ function waitingPosition(task: TaskOnItsWay, around: Circumstances): Position {
   if (isOver) return { kind: 'unknown', reason: 'ended' };
   if (pauses.some(({ until }) => until === null)) return { kind: 'unknown', reason: 'paused' };
   const isUnforeseen = task.heldBack.some((code) => !HELD_BACK[code].isForeseen);
-  if (isUnforeseen) return { kind: 'unknown', reason: 'held_back' };
+  if (isUnforeseen || task.awaitedKey !== null) return { kind: 'unknown', reason: 'held_back' };
   const places = placesOf(around);
   const rates = ratesOf(around);
   const isForbidden = rates.some(({ nextAt }) => nextAt === null);
@@ -88,6 +92,7 @@ function waitingPosition(task: TaskOnItsWay, around: Circumstances): Position {
     ...pauses.map(({ until }) => new Date(until ?? now)),
     ...rates.map(({ nextAt }) => nextAt ?? now),
     ...(task.retryAt ? [task.retryAt] : []),
+    ...(task.awaitedStart ? [task.awaitedStart] : []),
   ];
   if (starts.length > 0 || task.unmetDependencies > 0) {
     const fromSeconds = Math.max(0, ...starts.map((start) => secondsBetween(now, start)));

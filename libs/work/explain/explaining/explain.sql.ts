@@ -17,6 +17,7 @@ import {
 import { type HoldCode, heldBackBy, scopeOf } from '#lib/runs';
 import { type DependencyPolicy, LEASE_END } from '#lib/task-manager';
 import { limitsOfTask } from '#lib/provider-limits';
+import { AWAITED } from '../store/awaited.sql.js';
 import { isoTime } from '../store/iso-time.js';
 
 /** The data of an explanation: several statements, so that each part is read only if it matters. */
@@ -60,6 +61,11 @@ export interface ExplainedTask {
   /** A bigint as text. NULL until it is ready. */
   queue_rank: string | null;
   unmet_dependencies: number;
+  /** Its start, while it waits for it. */
+  awaited_start: Date | null;
+  /** Its concurrency key and its limit, while it waits for a slot. */
+  awaited_key: string | null;
+  concurrency_limit: number | null;
   /** Everything that holds it back, or would if it were PENDING. */
   held_back: HoldCode[];
   /** Budgets that cover it and have fewer tokens than it needs. */
@@ -114,6 +120,7 @@ SELECT now() AS now, t.status, t.task_type, t.project_id, t.run_id, t.agent_id, 
   t.abort_reason, t.abort_message, t.failure_reason, t.last_error, t.paused_by, t.paused_for, t.pause_reason, t.paused_at,
   ${PAUSED_BY_NAME} AS paused_by_name,
   t.queue_expires_at, t.required_capabilities, t.queue_rank, t.unmet_dependencies,
+  ${AWAITED('t')},
   ${heldBackBy('t', scopeOf('$1'))} AS held_back,
   t.assigned_at, t.started_at, t.completed_at, t.failed_at, t.aborted_at, t.archived_at, run.last_run,
   unsettled.dependencies, spawn.spawn, short.budgets, limited.provider_limits,

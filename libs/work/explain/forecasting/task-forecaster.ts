@@ -40,6 +40,8 @@ export interface TaskInContext {
   row: SurroundedTask & { queue_expires_at: Date | null; held_back: HoldCode[] } & {
     assigned_at: Date | null;
     started_at: Date | null;
+    awaited_start: Date | null;
+    awaited_key: string | null;
   };
   surroundings: Surroundings;
   line: LineFacts;
@@ -169,6 +171,8 @@ function onItsWay({ row }: TaskInContext): TaskOnItsWay {
     retryAt: row.retry_at,
     queueExpiresAt: row.queue_expires_at,
     unmetDependencies: row.unmet_dependencies,
+    awaitedStart: row.awaited_start,
+    awaitedKey: row.awaited_key,
     heldBack: row.held_back,
     assignedAt: row.assigned_at,
     startedAt: row.started_at,

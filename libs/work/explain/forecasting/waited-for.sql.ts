@@ -1,6 +1,7 @@
 import { query } from '#lib/database';
 import { endedBadly, type TaskStatus } from '#lib/transitions';
 import { type HoldCode, heldBackBy, scopeOf } from '#lib/runs';
+import { AWAITED } from '../store/awaited.sql.js';
 import type { DependencyPolicy } from '#lib/task-manager';
 
 /** An unsettled dependency with its prerequisite. */
@@ -17,6 +18,9 @@ export interface WaitedForRow {
   retry_at: Date | null;
   queue_expires_at: Date | null;
   unmet_dependencies: number;
+  awaited_start: Date | null;
+  awaited_key: string | null;
+  concurrency_limit: number | null;
   /** Everything that holds it back, or would if it were PENDING. */
   held_back: HoldCode[];
   assigned_at: Date | null;
@@ -46,6 +50,7 @@ WITH RECURSIVE edge AS (
 SELECT e.task_id, e.policy, p.completed_at IS NOT NULL AS completed,
   ${endedBadly('p')} AS ended_without_success,
   p.id, p.task_type, p.project_id, p.status, p.retry_at, p.queue_expires_at, p.unmet_dependencies, p.assigned_at,
+  ${AWAITED('p')},
   p.started_at, p.required_capabilities, p.queue_rank,
   ${heldBackBy('p', scopeOf('$1'))} AS held_back
 FROM (SELECT * FROM edge LIMIT $3) e

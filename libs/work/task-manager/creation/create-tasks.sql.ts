@@ -48,13 +48,20 @@ export function creationOf(kind: CreationKind): Sql<CreatedRow> {
 }
 
 const COLUMNS = { ...FOUND, ...GIVEN_ONCE, ...EDITABLE };
-const NAMES = Object.keys(COLUMNS).map(columnOf).join(', ');
-const VALUES = Object.keys(COLUMNS)
-  .map((field) => `"${field}"`)
-  .join(', ');
+/** Without the count, which is computed from further inputs. */
+const PLAIN = Object.keys(COLUMNS).filter((field) => field !== 'unmetDependencies');
+const NAMES = PLAIN.map(columnOf).join(', ');
+const VALUES = PLAIN.map((field) => `"${field}"`).join(', ');
+const START = `coalesce("startAt", now() + make_interval(secs => "delaySeconds"))`;
+const WAITS_FOR_START = `coalesce(${START} > now(), false)`;
+const WAITS_FOR_SLOT = `"concurrencyKey" IS NOT NULL`;
+const UNMET = `"unmetDependencies" + (${WAITS_FOR_START})::int + (${WAITS_FOR_SLOT})::int`;
 const INPUT = {
   ...COLUMNS,
   queueExpiresInSeconds: 'int',
+  expiresAt: 'timestamptz',
+  startAt: 'timestamptz',
+  delaySeconds: 'int',
   tags: 'text[]',
   actorKind: 'text',
   actorId: 'text',
@@ -121,9 +128,11 @@ WITH input AS MATERIALIZED (
   SELECT * FROM ${input}
 ),
 created AS (
-  INSERT INTO agent_tasks (workspace_id, ready_at, queue_expires_at, ${NAMES})
-  SELECT $1, CASE WHEN "unmetDependencies" = 0 THEN now() END,
-    now() + make_interval(secs => "queueExpiresInSeconds"),
+  INSERT INTO agent_tasks (workspace_id, ready_at, queue_expires_at, start_at, waits_for_start, waits_for_slot,
+    unmet_dependencies, ${NAMES})
+  SELECT $1, CASE WHEN ${UNMET} = 0 THEN now() END,
+    coalesce("expiresAt", now() + make_interval(secs => "queueExpiresInSeconds")),
+    ${START}, ${WAITS_FOR_START}, ${WAITS_FOR_SLOT}, ${UNMET},
     ${VALUES}
   FROM input
   RETURNING id

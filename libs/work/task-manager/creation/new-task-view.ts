@@ -1,5 +1,6 @@
 import { blankOf } from '../domain/blank.js';
 import type { NewTask } from '../domain/new-task.js';
+import { timesOf } from '../domain/task-times.js';
 import { GIVEN, type GivenField } from '../domain/task-fields.js';
 import type { TaskRow, TaskView } from '../domain/task-view.js';
 import { SHOWN_FIELDS } from '../store/task-columns.sql.js';
@@ -38,7 +39,7 @@ const BLANK = blankOf({
 
 /** The answer of GET for a task that was just created, without asking. */
 export function viewOfNewTask(task: NewTask, created: Created): TaskView {
-  const { edges, queueExpiresInSeconds: expires } = task;
+  const { edges } = task;
   const at = created.at.toISOString();
   const view = {
     ...BLANK,
@@ -57,8 +58,7 @@ export function viewOfNewTask(task: NewTask, created: Created): TaskView {
       settled: created.settled(dependsOnId),
     })),
     tags: [...task.tags].sort(),
-    queueExpiresAt:
-      expires === undefined ? null : new Date(created.at.getTime() + expires * 1000).toISOString(),
+    ...timesOf(task, created.at),
     createdAt: at,
     updatedAt: at,
     readyAt: created.unmet === 0 ? at : null,

@@ -1,22 +1,22 @@
 import { Injectable } from '@nestjs/common';
 import { QueueDepths } from '#lib/admission';
-import { capabilityKey, prepareAssignment } from '#lib/agent-manager';
+import { prepareAssignment } from '#lib/agent-manager';
 import { Database, type TenantScope, type Transaction, violatedConstraint } from '#lib/database';
 import { type IdempotencyRecord, storeAnswer } from '#lib/http';
-import { actorOf, type Caller, DroverError } from '#lib/kernel';
+import { type Caller, DroverError } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
-import { type NewEdge, type NewTask, type TaskRequest } from '../domain/new-task.js';
+import type { TaskRequest } from '../domain/new-task.js';
 import type { TaskView } from '../domain/task-view.js';
-import type { CreatedRow } from './create-tasks.sql.js';
-import { lockPrerequisites, type Prerequisite } from '../store/lock-prerequisites.sql.js';
+import { lockPrerequisites } from '../store/lock-prerequisites.sql.js';
 import { requireNamed, unknownIds } from '../queries/require-named.js';
-import { viewOfNewTask } from './new-task-view.js';
+import { moveWaitingStart } from './debouncing.js';
 import { plansOf, refuseArchived } from './refuse-archived.js';
 import { modelOf, refuseModels } from './refuse-models.js';
 import { refuseRepositories } from './refuse-repositories.js';
 import { Subtasks } from './subtasks.js';
+import { type CreatedTasks, TaskBatch } from './task-batch.js';
 import { type CreationRequest, TaskDrafts } from './task-drafts.js';
-import { TaskInserts, type TaskToCreate } from './task-inserts.js';
+import { TaskInserts } from './task-inserts.js';
 
 const SINGLE_FIELD = () => '';
 const BATCH_FIELD = (index: number) => `tasks[${index}].`;
@@ -125,7 +125,7 @@ export class TaskCreation {
     for (const [index, { projectId, milestoneId }] of request.tasks.entries()) {
       await requireNamed(tenant, workspaceId, { projectId, milestoneId }, BATCH_FIELD(index));
     }
-    const batch = new Batch(caller, drafts, request);
+    const batch = new TaskBatch(caller, drafts, request);
     const ids = batch.prerequisiteIds;
     const unknown = await unknownIds(tenant, workspaceId, ids);
     batch.refuseUnknown(new Set(ids.filter((id) => !unknown.has(id))));
@@ -140,7 +140,7 @@ export class TaskCreation {
     const { request, given, drafts } = await this.prepare(caller, requested);
     return this.depths.within(workspaceId, drafts.length, async () => {
       const sealed = await this.drafts.sealed(workspaceId, drafts, given);
-      return this.write(new Batch(caller, sealed, request), keep);
+      return this.write(new TaskBatch(caller, sealed, request), keep);
     });
   }
 
@@ -158,11 +158,14 @@ export class TaskCreation {
     return { request, given, drafts };
   }
 
-  private async write(batch: Batch, keep: Keep<CreatedTasks> | undefined): Promise<CreatedTasks> {
+  private async write(
+    batch: TaskBatch,
+    keep: Keep<CreatedTasks> | undefined,
+  ): Promise<CreatedTasks> {
     const { workspaceId } = batch.caller;
     const tenant = this.database.tenant(workspaceId);
     const alone = batch.prerequisiteIds.length === 0 && !batch.hasParent;
-    const plain = alone && keep === undefined;
+    const plain = alone && keep === undefined && batch.debounced === undefined;
     const writing = plain
       ? this.insertAlone(tenant, batch)
       : this.insertTogether(tenant, batch, keep);
@@ -175,7 +178,7 @@ export class TaskCreation {
   }
 
   /** One statement suffices. A single task shares it with others that arrive at the same time. */
-  private insertAlone(tenant: TenantScope, batch: Batch): Promise<CreatedTasks> {
+  private insertAlone(tenant: TenantScope, batch: TaskBatch): Promise<CreatedTasks> {
     return batch.insert(new Map(), async (rows, edges) => {
       const [first, second] = rows;
       if (first === undefined || second !== undefined || edges.length > 0) {
@@ -188,12 +191,18 @@ export class TaskCreation {
   /** Locking prerequisites, or further writes, need a transaction. */
   private async insertTogether(
     tenant: TenantScope,
-    batch: Batch,
+    batch: TaskBatch,
     keep: Keep<CreatedTasks> | undefined,
   ): Promise<CreatedTasks> {
     const { workspaceId } = tenant;
     return tenant.transaction(async (tx) => {
       const { caller, tasks, prerequisiteIds } = batch;
+      const waiting = await moveWaitingStart(tx, caller, batch.debounced);
+      if (waiting) {
+        const same = { ids: [waiting.id], ready: 0, views: () => [waiting] };
+        await keep?.(tx, same);
+        return same;
+      }
       const ids = await this.subtasks.lockFamily(tx, caller, tasks, prerequisiteIds);
       const found = await lockPrerequisites(tx, workspaceId, ids);
       batch.checkPrerequisites(found);
@@ -204,121 +213,6 @@ export class TaskCreation {
       await keep?.(tx, created);
       return created;
     });
-  }
-}
-
-type Insert = (tasks: TaskToCreate[], edges: object[]) => Promise<CreatedRow>;
-
-/** The tasks of one request in the database. */
-interface CreatedTasks {
-  ids: string[];
-  /** The number of tasks that wait for no other. */
-  ready: number;
-  views: () => TaskView[];
-}
-
-/** The tasks of one request on their way into the database. */
-class Batch {
-  /** Ids of prerequisites that existed before. */
-  readonly prerequisiteIds: string[];
-  /** Whether agents and runs create them below their own task. */
-  readonly hasParent: boolean;
-  needsSettlement = false;
-
-  constructor(
-    readonly caller: Caller,
-    readonly tasks: readonly NewTask[],
-    private readonly request: Pick<CreationRequest, 'fieldOf' | 'traceparent'>,
-  ) {
-    this.hasParent = tasks.some(({ parentTaskId }) => parentTaskId !== undefined);
-    const own = new Set(tasks.map((task) => task.id));
-    const requested = new Set(tasks.flatMap((task) => task.edges.map((edge) => edge.dependsOnId)));
-    this.prerequisiteIds = [...requested].filter((id) => !own.has(id));
-  }
-
-  async insert(
-    prerequisites: ReadonlyMap<string, Prerequisite>,
-    write: Insert,
-  ): Promise<CreatedTasks> {
-    const { caller, tasks } = this;
-    const settled = (id: string) => prerequisites.get(id)?.completed ?? false;
-    const unmet = (edges: readonly NewEdge[]) =>
-      edges.filter((edge) => !settled(edge.dependsOnId)).length;
-    const dependents = this.dependents();
-    const { kind, id } = actorOf(caller);
-    const createdBy = caller.kind === 'user' || caller.kind === 'api_key' ? caller.userId : null;
-    const rows = tasks.map((task) => ({
-      row: {
-        ...task,
-        edges: undefined,
-        originals: undefined,
-        capabilityKey: capabilityKey(task.requiredCapabilities),
-        unmetDependencies: unmet(task.edges),
-        hasDependents: dependents.has(task.id),
-        actorKind: kind,
-        // Several schedules create tasks in one batch.
-        actorId: task.scheduleId ?? id,
-        createdBy,
-        traceparent: this.request.traceparent,
-      },
-      originals: task.originals ?? [],
-    }));
-    const edges = tasks.flatMap((task) =>
-      task.edges.map((edge) => ({
-        task_id: edge.taskId,
-        depends_on_id: edge.dependsOnId,
-        policy: edge.policy,
-        settled: settled(edge.dependsOnId),
-      })),
-    );
-    const created = await write(rows, edges);
-    const viewOf = (task: NewTask) =>
-      viewOfNewTask(task, {
-        workspaceId: caller.workspaceId,
-        createdBy,
-        at: created.created_at,
-        unmet: unmet(task.edges),
-        settled,
-        blocks: dependents.get(task.id) ?? [],
-      });
-    return {
-      ids: tasks.map((task) => task.id),
-      ready: rows.filter(({ row }) => row.unmetDependencies === 0).length,
-      views: () => tasks.map(viewOf),
-    };
-  }
-
-  /** The tasks that depend on one of these, by its id. */
-  private dependents(): ReadonlyMap<string, string[]> {
-    const dependents = new Map<string, string[]>();
-    for (const { taskId, dependsOnId } of this.tasks.flatMap(({ edges }) => edges)) {
-      const known = dependents.get(dependsOnId);
-      if (known) known.push(taskId);
-      else dependents.set(dependsOnId, [taskId]);
-    }
-    for (const { id, blocksParent, parentTaskId } of this.tasks) {
-      if (blocksParent && parentTaskId !== undefined)
-        dependents.set(id, [...(dependents.get(id) ?? []), parentTaskId]);
-    }
-    return dependents;
-  }
-
-  checkPrerequisites(found: ReadonlyMap<string, Prerequisite>): void {
-    this.refuseUnknown(found);
-    this.needsSettlement = [...found.values()].some((task) => task.ended_without_success);
-  }
-
-  /** @throws DroverError `task_not_found` if a prerequisite is not in `known` */
-  refuseUnknown(known: Pick<ReadonlySet<string>, 'has'>): void {
-    const errors = this.tasks.flatMap((task, index) =>
-      task.edges.flatMap((edge, position) => {
-        const missing =
-          this.prerequisiteIds.includes(edge.dependsOnId) && !known.has(edge.dependsOnId);
-        const field = `${this.request.fieldOf(index)}dependsOn[${position}]`;
-        return missing ? [{ field, message: 'there is no such task' }] : [];
-      }),
-    );
-    if (errors.length > 0) throw new DroverError('task_not_found', { errors });
   }
 }
 

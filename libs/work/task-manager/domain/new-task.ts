@@ -2,6 +2,7 @@ import { newId } from '#lib/kernel';
 import type { SecretsInput } from '#lib/secrets';
 import { blankOf } from './blank.js';
 import { requirementsOf, whyNotRequired } from './requirements.js';
+import { whyNoTimes } from './task-times.js';
 import {
   EDITABLE,
   FOUND,
@@ -30,6 +31,12 @@ export interface TaskRequest extends Partial<Omit<RequestedFields, 'timeoutSecon
   /** Null means none, even if there is a default. */
   timeoutSeconds?: number | null;
   queueExpiresInSeconds?: number;
+  /** The same as a time. */
+  expiresAt?: string;
+  /** It starts not before this time (RFC 3339). */
+  startAt?: string;
+  /** The same from the creation on. */
+  delaySeconds?: number;
   tags?: string[];
   /** The only agent that can take it. */
   agentId?: string;
@@ -105,6 +112,8 @@ export function draftTasks(
     if (refused) errors.push({ ...refused, field: `${fieldOf(index)}${refused.field}` });
     const badRule = errorInPermissions(task);
     if (badRule) errors.push({ ...badRule, field: `${fieldOf(index)}${badRule.field}` });
+    const badTimes = whyNoTimes(task, requested.length === 1);
+    if (badTimes) errors.push({ ...badTimes, field: `${fieldOf(index)}${badTimes.field}` });
     const edges = new Map<string, NewEdge>();
     task.dependsOn?.forEach((item, position) => {
       const field = `${fieldOf(index)}dependsOn[${position}]`;
@@ -131,6 +140,9 @@ const BLANK = blankOf({
   ...undefinedEach([
     'blocksParent',
     'queueExpiresInSeconds',
+    'expiresAt',
+    'startAt',
+    'delaySeconds',
     'tags',
     'edges',
     'originals',
@@ -148,6 +160,7 @@ function undefinedEach(names: readonly string[]): Record<string, undefined> {
 function filledIn(task: TaskRequest, id: string, edges: NewEdge[]): NewTask {
   const { queueExpiresInSeconds, tags, parentTaskId, blocksParent, scheduleId, scheduledFor } =
     task;
+  const { expiresAt, startAt, delaySeconds, concurrencyKey, concurrencyLimit = 1 } = task;
   const own = {
     queueExpiresInSeconds,
     tags: distinct(tags),
@@ -155,11 +168,15 @@ function filledIn(task: TaskRequest, id: string, edges: NewEdge[]): NewTask {
     blocksParent,
     scheduleId,
     scheduledFor,
+    expiresAt,
+    startAt,
+    delaySeconds,
   };
   const filled = { ...BLANK, id, edges, ...own };
   const fields: Record<string, unknown> = filled;
   for (const field of GIVEN) if (task[field] !== undefined) fields[field] = task[field];
   fields['requiredCapabilities'] = requirementsOf(task);
+  if (concurrencyKey !== undefined) fields['concurrencyLimit'] = concurrencyLimit;
   return filled as unknown as NewTask;
 }
 

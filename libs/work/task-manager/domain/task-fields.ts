@@ -15,6 +15,8 @@ export const HIDDEN = [
   'traceparent',
   'answers',
   'pausedForId',
+  'waitsForStart',
+  'waitsForSlot',
 ] as const satisfies readonly (keyof AgentTask)[];
 export type HiddenField = (typeof HIDDEN)[number];
 
@@ -48,6 +50,10 @@ export const GIVEN_ONCE = {
   deliverables: 'text[]',
   acceptance: 'text[]',
   inputContext: 'jsonb',
+  concurrencyKey: 'text',
+  /** 1 by default. */
+  concurrencyLimit: 'int',
+  debounceKey: 'text',
 } as const satisfies Columns<AgentTask>;
 
 /** Found by the server at creation. */

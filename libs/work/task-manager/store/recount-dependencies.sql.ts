@@ -1,5 +1,5 @@
 import { command } from '#lib/database';
-import { recordOfChange } from '#lib/transitions';
+import { recordOfChange, unmetWith } from '#lib/transitions';
 
 /**
  * Recounts the unmet prerequisites of a locked task after its edges have changed, with the journal
@@ -14,15 +14,15 @@ export const recountDependencies = command<{ version: number; became_ready: bool
   'recount_dependencies',
   `
 WITH counted AS MATERIALIZED (
-  SELECT count(*)::int AS unmet FROM task_dependencies
+  SELECT count(*)::int AS edges FROM task_dependencies
   WHERE workspace_id = $1 AND task_id = $2 AND settled_at IS NULL
 ),
 changed AS (
   UPDATE agent_tasks t SET
     version = t.version + 1,
     updated_at = now(),
-    unmet_dependencies = c.unmet,
-    ready_at = CASE WHEN c.unmet = 0 THEN coalesce(t.ready_at, now()) END
+    unmet_dependencies = ${unmetWith('t', 'c.edges')},
+    ready_at = CASE WHEN ${unmetWith('t', 'c.edges')} = 0 THEN coalesce(t.ready_at, now()) END
   FROM counted c
   WHERE t.workspace_id = $1 AND t.id = $2
   RETURNING t.id, t.version, t.status, t.unmet_dependencies = 0

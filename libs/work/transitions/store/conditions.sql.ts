@@ -62,6 +62,13 @@ export const isOver = (t: string) => `(${endedWell(t)} OR ${endedBadly(t)})`;
 /** The task itself allows an agent to take it. Index: agent_tasks_queue_idx. */
 export const isReady = (t: string) => `(${t}.status = 'PENDING' AND ${t}.unmet_dependencies = 0)`;
 
+/**
+ * The value of unmet_dependencies with so many unsettled edges. A start that has not come and a
+ * missing slot of its concurrency key count like one dependency each.
+ */
+export const unmetWith = (t: string, edges: string) =>
+  `(${edges} + ${t}.waits_for_start::int + ${t}.waits_for_slot::int)`;
+
 /** Its type is paused, so it waits in a queue of its own that no claim reads. */
 export const isSuspended = (t: string) => `${t}.capability_key LIKE '!%'`;
 

@@ -1,5 +1,5 @@
 import { TASK_EDGES, TASK_STATUSES, type TaskStatus } from '../domain/task-state.js';
-import { waitsForAnswer, waitsForReview } from './conditions.sql.js';
+import { isOpen, waitsForAnswer, waitsForReview } from './conditions.sql.js';
 import { asFilter } from './plan-hints.sql.js';
 
 /**
@@ -58,6 +58,10 @@ export type TransitionColumn = keyof typeof TRANSITION_COLUMNS;
 export type TransitionExpressions = Partial<Record<TransitionColumn, string>>;
 type Effects = Record<string, string>;
 
+/** A task of a concurrency key that had finished gave its slot back. */
+const NEEDS_SLOT = `coalesce(m.resets_retries AND t.concurrency_key IS NOT NULL AND NOT t.waits_for_slot
+      AND NOT ${isOpen('t')}, false)`;
+
 /**
  * The effects of each status on the row, beyond status, version and updated_at. `m` is the
  * transition.
@@ -81,8 +85,10 @@ const EFFECTS: Record<TaskStatus, Effects> = {
     paused_for_id: 'NULL',
     pause_reason: 'NULL',
     // A task that waited for an answer or a review keeps its position.
-    ready_at: `CASE WHEN t.unmet_dependencies > 0 THEN NULL
+    ready_at: `CASE WHEN t.unmet_dependencies > 0 OR ${NEEDS_SLOT} THEN NULL
       WHEN ${waitsForAnswer('t')} OR ${waitsForReview('t')} THEN coalesce(t.ready_at, now()) ELSE now() END`,
+    waits_for_slot: `t.waits_for_slot OR ${NEEDS_SLOT}`,
+    unmet_dependencies: `t.unmet_dependencies + ${NEEDS_SLOT}::int`,
     assigned_at: 'NULL',
     started_at: 'NULL',
     paused_at: 'NULL',

@@ -10,6 +10,7 @@ import {
   OneOf,
   Text,
   TextList,
+  Timestamp,
   TokenCount,
 } from '#lib/http';
 import { isUuid } from '#lib/kernel';
@@ -125,6 +126,42 @@ export class CreateTaskDto implements TaskRequest {
     description: 'The seconds after which the server aborts a task that still waits',
   })
   queueExpiresInSeconds?: number;
+
+  @Timestamp({
+    optional: true,
+    description: 'The time at which the server aborts the task if it still waits',
+  })
+  expiresAt?: string;
+
+  @Timestamp({ optional: true, description: 'The time from which on the task can start' })
+  startAt?: string;
+
+  @Int(1, 31_536_000, {
+    optional: true,
+    description: 'The seconds from the creation until the task can start, instead of startAt',
+  })
+  delaySeconds?: number;
+
+  @Text({
+    max: 200,
+    optional: true,
+    description:
+      'At most concurrencyLimit tasks of this key run at once in the workspace. A task has its ' +
+      'slot until it has finished, also while it is paused or waits for its retry.',
+  })
+  concurrencyKey?: string;
+
+  @Int(1, 1_000, { optional: true, description: 'The limit of concurrencyKey; 1 by default' })
+  concurrencyLimit?: number;
+
+  @Text({
+    max: 200,
+    optional: true,
+    description:
+      'While a task of this key waits for its start, a creation with the same key moves that ' +
+      'start to its own, and its answer is that task. It needs startAt or delaySeconds.',
+  })
+  debounceKey?: string;
 
   @TextList({ item: CAPABILITY, maxItems: 20, optional: true })
   requiredCapabilities?: string[];

@@ -122,6 +122,16 @@ export class TaskDto implements TaskView {
   @ShownTextOrNull() pauseReason!: string | null;
   @ShownTimeOrNull({ description: 'The time at which the server aborts a task that still waits' })
   queueExpiresAt!: string | null;
+  @ShownTimeOrNull({ description: 'The time from which on the task can start' })
+  startAt!: string | null;
+  @ShownTextOrNull({ description: 'Few tasks of this key run at once' })
+  concurrencyKey!: string | null;
+  @ShownIntOrNull({ description: 'The number of tasks of concurrencyKey that run at once' })
+  concurrencyLimit!: number | null;
+  @ShownTextOrNull({
+    description: 'A creation with the same key moves the start of this task while it waits',
+  })
+  debounceKey!: string | null;
   @ShownInt({ description: 'The version. It rises with each change. Send it in If-Match.' })
   version!: number;
   @ShownInt({ description: 'The number of runs of the task' }) generation!: number;
