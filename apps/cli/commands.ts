@@ -17,6 +17,11 @@ export const COMMANDS: readonly Entry[] = [
   },
   { name: 'run', summary: 'Run a command as a task and follow it', load: run },
   { name: 'task', summary: 'Create, follow and manage tasks', load: tasks },
+  {
+    name: 'dead-letter',
+    summary: 'Inspect and replay tasks that failed for good',
+    load: deadLetter,
+  },
   { name: 'schedule', summary: 'Create tasks at due times', load: schedules },
   {
     name: 'attach',
@@ -95,6 +100,9 @@ function tasks() {
 }
 function changes() {
   return import('./commands/changes.js');
+}
+function deadLetter() {
+  return import('./commands/dead-letter.js');
 }
 function schedules() {
   return import('./commands/schedules.js');

@@ -36,9 +36,19 @@ export const SCHEDULE_ATTEMPTS: Record<string, readonly (readonly [sql: string, 
     ],
     [`UPDATE agent_tasks SET schedule_id = uuidv7()`, 'agent_tasks_schedule_has_time'],
   ],
+  'a replay': [
+    [`UPDATE agent_tasks SET replays_id = uuidv7()`, 'agent_tasks_replays_fkey'],
+    [`UPDATE agent_tasks SET replayed_by_id = uuidv7()`, 'agent_tasks_replayed_by_fkey'],
+  ],
   'a start or a slot': [
-    [`UPDATE agent_tasks SET waits_for_start = true`, 'agent_tasks_start_has_time'],
-    [`UPDATE agent_tasks SET waits_for_slot = true`, 'agent_tasks_slot_has_key'],
+    [
+      `UPDATE agent_tasks SET waits_for_start = true, unmet_dependencies = 9`,
+      'agent_tasks_start_has_time',
+    ],
+    [
+      `UPDATE agent_tasks SET waits_for_slot = true, unmet_dependencies = 9`,
+      'agent_tasks_slot_has_key',
+    ],
     [`UPDATE agent_tasks SET concurrency_key = 'a'`, 'agent_tasks_slot_has_key'],
     [
       `UPDATE agent_tasks SET concurrency_key = 'a', concurrency_limit = 0`,

@@ -19,6 +19,8 @@ task_moved AS (
     retry_at = now() + make_interval(secs => (NULL)::float8),
     abort_reason = ('queue_expired')::text,
     abort_message = ('It waited in the queue longer than it may')::text,
+    failure_fingerprint = CASE WHEN (NULL)::float8 IS NULL AND ('queue_expired')::text IS DISTINCT FROM 'cancelled'
+      THEN failure_fingerprint(t.task_type, ('queue_expired')::text, coalesce((NULL)::text, t.last_error)) END,
     aborted_at = now(),
     dependents_unsettled = t.has_dependents AND (NULL)::float8 IS NULL
   FROM due m
@@ -116,7 +118,9 @@ WHERE (a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING')
   (extract(epoch FROM (SELECT min(start_at) FROM schedules WHERE start_at IS NOT NULL) - now()) * 1000)::float8 AS "start_schedules",
   (extract(epoch FROM (SELECT review_due_at FROM changes
   WHERE review_due_at IS NOT NULL ORDER BY review_due_at LIMIT 1) - now()) * 1000)::float8 AS "remind_reviews",
+  (extract(epoch FROM (SELECT t.start_at FROM agent_tasks t WHERE t.waits_for_start AND t.status IN ('PENDING', 'PAUSED') ORDER BY t.start_at LIMIT 1) - now()) * 1000)::float8 AS "start_delayed",
   CASE WHEN EXISTS (SELECT FROM agent_tasks WHERE dependents_unsettled) THEN 0::float8 END AS "settle_dependents",
+  CASE WHEN EXISTS (SELECT FROM agent_tasks t WHERE t.waits_for_slot AND t.status = 'PENDING' AND t.unmet_dependencies = 1) THEN 0::float8 END AS "grant_slots",
   (extract(epoch FROM (SELECT r.deadline_at + interval '60 seconds' FROM task_runs r
     WHERE r.deadline_at IS NOT NULL AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') ORDER BY r.deadline_at LIMIT 1) - now()) * 1000)::float8 AS "time_out_runs",
   CASE WHEN EXISTS (SELECT FROM task_runs
@@ -342,9 +346,8 @@ LIMIT $1
 SELECT t.workspace_id, t.id
 FROM agent_tasks t
 WHERE (t.status IN ('PENDING', 'PAUSED') OR (t.status = 'ABORTED' AND t.retry_at IS NOT NULL)) AND ($2::uuid IS NULL OR t.workspace_id = $2)
-  AND CASE WHEN t.unmet_dependencies > 0 THEN t.unmet_dependencies <> (
-    SELECT count(*) FROM task_dependencies d
-    WHERE d.workspace_id = t.workspace_id AND d.task_id = t.id AND d.settled_at IS NULL) END
+  AND CASE WHEN t.unmet_dependencies > 0 THEN t.unmet_dependencies <> ((SELECT count(*) FROM task_dependencies d
+    WHERE d.workspace_id = t.workspace_id AND d.task_id = t.id AND d.settled_at IS NULL) + t.waits_for_start::int + t.waits_for_slot::int) END
 UNION
 SELECT t.workspace_id, t.id
 FROM task_dependencies d
@@ -384,6 +387,50 @@ logged AS (
   FROM forgot
 )
 SELECT workspace_id, id FROM forgot
+
+-- grant_free_slots
+WITH RECURSIVE keys AS (
+  (SELECT t.workspace_id, t.concurrency_key FROM agent_tasks t
+   WHERE t.waits_for_slot AND t.status = 'PENDING' AND t.unmet_dependencies = 1 AND ($2::uuid IS NULL OR t.workspace_id = $2)
+   ORDER BY t.workspace_id, t.concurrency_key LIMIT 1)
+  UNION ALL
+  SELECT n.workspace_id, n.concurrency_key FROM keys k CROSS JOIN LATERAL (
+    SELECT t.workspace_id, t.concurrency_key FROM agent_tasks t
+    WHERE t.waits_for_slot AND t.status = 'PENDING' AND t.unmet_dependencies = 1 AND ($2::uuid IS NULL OR t.workspace_id = $2)
+      AND (t.workspace_id, t.concurrency_key) > (k.workspace_id, k.concurrency_key)
+    ORDER BY t.workspace_id, t.concurrency_key LIMIT 1) n
+),
+chosen AS MATERIALIZED (
+  SELECT k.workspace_id, c.id FROM keys k
+  CROSS JOIN LATERAL (
+    SELECT count(*) AS taken FROM agent_tasks t
+    WHERE t.workspace_id = k.workspace_id AND t.concurrency_key = k.concurrency_key
+      AND NOT t.waits_for_slot AND (t.status IN ('PENDING', 'ASSIGNED', 'RUNNING', 'PAUSED') OR (t.status = 'ABORTED' AND t.retry_at IS NOT NULL))) slots
+  CROSS JOIN LATERAL (
+    SELECT w.id, w.concurrency_limit, row_number() OVER () AS place FROM (
+      SELECT t.id, t.concurrency_limit FROM agent_tasks t
+      WHERE t.workspace_id = k.workspace_id AND t.concurrency_key = k.concurrency_key AND t.waits_for_slot AND t.status = 'PENDING' AND t.unmet_dependencies = 1
+      ORDER BY t.priority DESC, t.created_at, t.id LIMIT 1000) w) c
+  WHERE slots.taken + c.place <= c.concurrency_limit
+  LIMIT $1
+),
+locked AS MATERIALIZED (
+  SELECT t.workspace_id, t.id FROM agent_tasks t
+  JOIN chosen c ON c.workspace_id = t.workspace_id AND c.id = t.id
+  WHERE t.waits_for_slot AND t.status = 'PENDING' AND t.unmet_dependencies = 1
+  FOR NO KEY UPDATE OF t SKIP LOCKED
+),
+granted AS (
+  UPDATE agent_tasks t SET waits_for_slot = false, unmet_dependencies = 0, ready_at = now()
+  FROM locked l WHERE t.workspace_id = l.workspace_id AND t.id = l.id
+  RETURNING t.workspace_id, t.id
+),
+logged AS (
+  INSERT INTO task_log_lines (workspace_id, task_id, event, message, actor_kind)
+  SELECT workspace_id, id, 'slot_granted', 'Its concurrency key has a free slot', 'coordinator'
+  FROM granted
+)
+SELECT workspace_id FROM granted
 
 -- lock_dependents
 WITH concerned AS MATERIALIZED (
@@ -685,6 +732,7 @@ task_moved AS (
     retry_at = NULL,
     abort_reason = NULL,
     abort_message = NULL,
+    failure_fingerprint = NULL,
     failure_reason = NULL,
     queue_expires_at = CASE WHEN (NULL)::boolean OR t.status = 'PAUSED' THEN NULL
       ELSE t.queue_expires_at END,
@@ -694,8 +742,13 @@ task_moved AS (
     paused_for = NULL,
     paused_for_id = NULL,
     pause_reason = NULL,
-    ready_at = CASE WHEN t.unmet_dependencies > 0 THEN NULL
+    ready_at = CASE WHEN t.unmet_dependencies > 0 OR coalesce((NULL)::boolean AND t.concurrency_key IS NOT NULL AND NOT t.waits_for_slot
+      AND NOT (t.status IN ('PENDING', 'ASSIGNED', 'RUNNING', 'PAUSED') OR (t.status = 'ABORTED' AND t.retry_at IS NOT NULL)), false) THEN NULL
       WHEN (t.status = 'PAUSED' AND t.paused_for = 'question') OR (t.status = 'PAUSED' AND t.paused_for = 'review') THEN coalesce(t.ready_at, now()) ELSE now() END,
+    waits_for_slot = t.waits_for_slot OR coalesce((NULL)::boolean AND t.concurrency_key IS NOT NULL AND NOT t.waits_for_slot
+      AND NOT (t.status IN ('PENDING', 'ASSIGNED', 'RUNNING', 'PAUSED') OR (t.status = 'ABORTED' AND t.retry_at IS NOT NULL)), false),
+    unmet_dependencies = t.unmet_dependencies + coalesce((NULL)::boolean AND t.concurrency_key IS NOT NULL AND NOT t.waits_for_slot
+      AND NOT (t.status IN ('PENDING', 'ASSIGNED', 'RUNNING', 'PAUSED') OR (t.status = 'ABORTED' AND t.retry_at IS NOT NULL)), false)::int,
     assigned_at = NULL,
     started_at = NULL,
     paused_at = NULL,
@@ -825,12 +878,12 @@ WITH actual AS MATERIALIZED (
 ),
 repaired AS (
   UPDATE agent_tasks t SET
-    unmet_dependencies = c.edges,
-    ready_at = CASE WHEN c.edges = 0 THEN coalesce(t.ready_at, now()) END,
+    unmet_dependencies = (c.edges + t.waits_for_start::int + t.waits_for_slot::int),
+    ready_at = CASE WHEN (c.edges + t.waits_for_start::int + t.waits_for_slot::int) = 0 THEN coalesce(t.ready_at, now()) END,
     updated_at = now()
   FROM actual c
   WHERE t.workspace_id = c.workspace_id AND t.id = c.id AND (t.status IN ('PENDING', 'PAUSED') OR (t.status = 'ABORTED' AND t.retry_at IS NOT NULL))
-    AND t.unmet_dependencies <> c.edges
+    AND t.unmet_dependencies <> (c.edges + t.waits_for_start::int + t.waits_for_slot::int)
   RETURNING t.workspace_id, t.id, old.unmet_dependencies AS counted, t.unmet_dependencies AS actual,
     t.status
 ),
@@ -941,10 +994,10 @@ unmet AS MATERIALIZED (
 ),
 released AS (
   UPDATE agent_tasks t SET
-    unmet_dependencies = u.edges,
-    ready_at = CASE WHEN u.edges = 0 THEN now() END
+    unmet_dependencies = (u.edges + t.waits_for_start::int + t.waits_for_slot::int),
+    ready_at = CASE WHEN (u.edges + t.waits_for_start::int + t.waits_for_slot::int) = 0 THEN now() END
   FROM unmet u
-  WHERE t.workspace_id = u.workspace_id AND t.id = u.task_id AND t.unmet_dependencies <> u.edges
+  WHERE t.workspace_id = u.workspace_id AND t.id = u.task_id AND t.unmet_dependencies <> (u.edges + t.waits_for_start::int + t.waits_for_slot::int)
   RETURNING t.workspace_id, t.id, (t.status = 'PENDING' AND t.unmet_dependencies = 0) AS released
 ),
 logged AS (
@@ -953,6 +1006,27 @@ logged AS (
   FROM released WHERE released
 )
 SELECT workspace_id, id, released FROM released
+
+-- start_delayed_tasks
+WITH due AS MATERIALIZED (
+  SELECT d.workspace_id, d.id FROM agent_tasks d
+  WHERE d.waits_for_start AND d.status IN ('PENDING', 'PAUSED') AND d.start_at <= now() AND ($2::uuid IS NULL OR d.workspace_id = $2)
+  ORDER BY d.start_at
+  LIMIT $1
+  FOR NO KEY UPDATE SKIP LOCKED
+),
+started AS (
+  UPDATE agent_tasks t SET waits_for_start = false, unmet_dependencies = t.unmet_dependencies - 1,
+    ready_at = CASE WHEN t.unmet_dependencies = 1 THEN now() END
+  FROM due d WHERE t.workspace_id = d.workspace_id AND t.id = d.id
+  RETURNING t.workspace_id, t.id, (t.status = 'PENDING' AND t.unmet_dependencies = 0) AS ready
+),
+logged AS (
+  INSERT INTO task_log_lines (workspace_id, task_id, event, message, actor_kind)
+  SELECT workspace_id, id, 'start_reached', 'Its start has come', 'coordinator'
+  FROM started
+)
+SELECT workspace_id, ready FROM started
 
 -- tasks_of_limited_models
 SELECT DISTINCT ON (t.workspace_id, t.id) t.workspace_id, t.id, l.id AS limit_id

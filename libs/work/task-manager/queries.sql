@@ -35,13 +35,15 @@ SELECT count(*)::int AS subtasks FROM (
 
 -- create_tasks
 WITH input AS MATERIALIZED (
-  SELECT * FROM jsonb_to_recordset($2::jsonb) AS x ("id" uuid, "capabilityKey" text, "unmetDependencies" int, "hasDependents" boolean, "createdBy" uuid, "parentTaskId" uuid, "scheduleId" uuid, "scheduledFor" timestamptz, "traceparent" text, "taskType" text, "repositoryId" uuid, "agent" jsonb, "instructions" text, "steps" text[], "deliverables" text[], "acceptance" text[], "inputContext" jsonb, "title" text, "description" text, "priority" int, "metadata" jsonb, "secrets" jsonb, "estimatedDurationMinutes" int, "estimatedComplexity" int, "estimatedTokens" bigint, "estimateSource" text, "maxRetries" int, "retryBackoffSeconds" int, "timeoutSeconds" int, "projectId" uuid, "milestoneId" uuid, "requiredCapabilities" text[], "queueExpiresInSeconds" int, "tags" text[], "actorKind" text, "actorId" text)
+  SELECT * FROM jsonb_to_recordset($2::jsonb) AS x ("id" uuid, "capabilityKey" text, "unmetDependencies" int, "hasDependents" boolean, "createdBy" uuid, "parentTaskId" uuid, "scheduleId" uuid, "scheduledFor" timestamptz, "traceparent" text, "taskType" text, "repositoryId" uuid, "agent" jsonb, "instructions" text, "steps" text[], "deliverables" text[], "acceptance" text[], "inputContext" jsonb, "concurrencyKey" text, "concurrencyLimit" int, "debounceKey" text, "title" text, "description" text, "priority" int, "metadata" jsonb, "secrets" jsonb, "estimatedDurationMinutes" int, "estimatedComplexity" int, "estimatedTokens" bigint, "estimateSource" text, "maxRetries" int, "retryBackoffSeconds" int, "timeoutSeconds" int, "projectId" uuid, "milestoneId" uuid, "requiredCapabilities" text[], "queueExpiresInSeconds" int, "expiresAt" timestamptz, "startAt" timestamptz, "delaySeconds" int, "tags" text[], "actorKind" text, "actorId" text)
 ),
 created AS (
-  INSERT INTO agent_tasks (workspace_id, ready_at, queue_expires_at, id, capability_key, unmet_dependencies, has_dependents, created_by, parent_task_id, schedule_id, scheduled_for, traceparent, task_type, repository_id, agent, instructions, steps, deliverables, acceptance, input_context, title, description, priority, metadata, secrets, estimated_duration_minutes, estimated_complexity, estimated_tokens, estimate_source, max_retries, retry_backoff_seconds, timeout_seconds, project_id, milestone_id, required_capabilities)
-  SELECT $1, CASE WHEN "unmetDependencies" = 0 THEN now() END,
-    now() + make_interval(secs => "queueExpiresInSeconds"),
-    "id", "capabilityKey", "unmetDependencies", "hasDependents", "createdBy", "parentTaskId", "scheduleId", "scheduledFor", "traceparent", "taskType", "repositoryId", "agent", "instructions", "steps", "deliverables", "acceptance", "inputContext", "title", "description", "priority", "metadata", "secrets", "estimatedDurationMinutes", "estimatedComplexity", "estimatedTokens", "estimateSource", "maxRetries", "retryBackoffSeconds", "timeoutSeconds", "projectId", "milestoneId", "requiredCapabilities"
+  INSERT INTO agent_tasks (workspace_id, ready_at, queue_expires_at, start_at, waits_for_start, waits_for_slot,
+    unmet_dependencies, id, capability_key, has_dependents, created_by, parent_task_id, schedule_id, scheduled_for, traceparent, task_type, repository_id, agent, instructions, steps, deliverables, acceptance, input_context, concurrency_key, concurrency_limit, debounce_key, title, description, priority, metadata, secrets, estimated_duration_minutes, estimated_complexity, estimated_tokens, estimate_source, max_retries, retry_backoff_seconds, timeout_seconds, project_id, milestone_id, required_capabilities)
+  SELECT $1, CASE WHEN "unmetDependencies" + (coalesce(coalesce("startAt", now() + make_interval(secs => "delaySeconds")) > now(), false))::int + ("concurrencyKey" IS NOT NULL)::int = 0 THEN now() END,
+    coalesce("expiresAt", now() + make_interval(secs => "queueExpiresInSeconds")),
+    coalesce("startAt", now() + make_interval(secs => "delaySeconds")), coalesce(coalesce("startAt", now() + make_interval(secs => "delaySeconds")) > now(), false), "concurrencyKey" IS NOT NULL, "unmetDependencies" + (coalesce(coalesce("startAt", now() + make_interval(secs => "delaySeconds")) > now(), false))::int + ("concurrencyKey" IS NOT NULL)::int,
+    "id", "capabilityKey", "hasDependents", "createdBy", "parentTaskId", "scheduleId", "scheduledFor", "traceparent", "taskType", "repositoryId", "agent", "instructions", "steps", "deliverables", "acceptance", "inputContext", "concurrencyKey", "concurrencyLimit", "debounceKey", "title", "description", "priority", "metadata", "secrets", "estimatedDurationMinutes", "estimatedComplexity", "estimatedTokens", "estimateSource", "maxRetries", "retryBackoffSeconds", "timeoutSeconds", "projectId", "milestoneId", "requiredCapabilities"
   FROM input
   RETURNING id
 ),
@@ -55,13 +57,15 @@ SELECT now() AS created_at
 -- create_tasks_alike
 WITH input AS MATERIALIZED (
   SELECT * FROM jsonb_to_recordset($2::jsonb) AS x ("id" uuid, "title" text, "description" text, "taskType" text, "priority" int, "inputContext" jsonb, "estimatedTokens" bigint)
-    CROSS JOIN jsonb_to_record($3::jsonb) AS y ("capabilityKey" text, "unmetDependencies" int, "hasDependents" boolean, "createdBy" uuid, "parentTaskId" uuid, "scheduleId" uuid, "scheduledFor" timestamptz, "traceparent" text, "repositoryId" uuid, "agent" jsonb, "instructions" text, "steps" text[], "deliverables" text[], "acceptance" text[], "metadata" jsonb, "secrets" jsonb, "estimatedDurationMinutes" int, "estimatedComplexity" int, "estimateSource" text, "maxRetries" int, "retryBackoffSeconds" int, "timeoutSeconds" int, "projectId" uuid, "milestoneId" uuid, "requiredCapabilities" text[], "queueExpiresInSeconds" int, "tags" text[], "actorKind" text, "actorId" text)
+    CROSS JOIN jsonb_to_record($3::jsonb) AS y ("capabilityKey" text, "unmetDependencies" int, "hasDependents" boolean, "createdBy" uuid, "parentTaskId" uuid, "scheduleId" uuid, "scheduledFor" timestamptz, "traceparent" text, "repositoryId" uuid, "agent" jsonb, "instructions" text, "steps" text[], "deliverables" text[], "acceptance" text[], "concurrencyKey" text, "concurrencyLimit" int, "debounceKey" text, "metadata" jsonb, "secrets" jsonb, "estimatedDurationMinutes" int, "estimatedComplexity" int, "estimateSource" text, "maxRetries" int, "retryBackoffSeconds" int, "timeoutSeconds" int, "projectId" uuid, "milestoneId" uuid, "requiredCapabilities" text[], "queueExpiresInSeconds" int, "expiresAt" timestamptz, "startAt" timestamptz, "delaySeconds" int, "tags" text[], "actorKind" text, "actorId" text)
 ),
 created AS (
-  INSERT INTO agent_tasks (workspace_id, ready_at, queue_expires_at, id, capability_key, unmet_dependencies, has_dependents, created_by, parent_task_id, schedule_id, scheduled_for, traceparent, task_type, repository_id, agent, instructions, steps, deliverables, acceptance, input_context, title, description, priority, metadata, secrets, estimated_duration_minutes, estimated_complexity, estimated_tokens, estimate_source, max_retries, retry_backoff_seconds, timeout_seconds, project_id, milestone_id, required_capabilities)
-  SELECT $1, CASE WHEN "unmetDependencies" = 0 THEN now() END,
-    now() + make_interval(secs => "queueExpiresInSeconds"),
-    "id", "capabilityKey", "unmetDependencies", "hasDependents", "createdBy", "parentTaskId", "scheduleId", "scheduledFor", "traceparent", "taskType", "repositoryId", "agent", "instructions", "steps", "deliverables", "acceptance", "inputContext", "title", "description", "priority", "metadata", "secrets", "estimatedDurationMinutes", "estimatedComplexity", "estimatedTokens", "estimateSource", "maxRetries", "retryBackoffSeconds", "timeoutSeconds", "projectId", "milestoneId", "requiredCapabilities"
+  INSERT INTO agent_tasks (workspace_id, ready_at, queue_expires_at, start_at, waits_for_start, waits_for_slot,
+    unmet_dependencies, id, capability_key, has_dependents, created_by, parent_task_id, schedule_id, scheduled_for, traceparent, task_type, repository_id, agent, instructions, steps, deliverables, acceptance, input_context, concurrency_key, concurrency_limit, debounce_key, title, description, priority, metadata, secrets, estimated_duration_minutes, estimated_complexity, estimated_tokens, estimate_source, max_retries, retry_backoff_seconds, timeout_seconds, project_id, milestone_id, required_capabilities)
+  SELECT $1, CASE WHEN "unmetDependencies" + (coalesce(coalesce("startAt", now() + make_interval(secs => "delaySeconds")) > now(), false))::int + ("concurrencyKey" IS NOT NULL)::int = 0 THEN now() END,
+    coalesce("expiresAt", now() + make_interval(secs => "queueExpiresInSeconds")),
+    coalesce("startAt", now() + make_interval(secs => "delaySeconds")), coalesce(coalesce("startAt", now() + make_interval(secs => "delaySeconds")) > now(), false), "concurrencyKey" IS NOT NULL, "unmetDependencies" + (coalesce(coalesce("startAt", now() + make_interval(secs => "delaySeconds")) > now(), false))::int + ("concurrencyKey" IS NOT NULL)::int,
+    "id", "capabilityKey", "hasDependents", "createdBy", "parentTaskId", "scheduleId", "scheduledFor", "traceparent", "taskType", "repositoryId", "agent", "instructions", "steps", "deliverables", "acceptance", "inputContext", "concurrencyKey", "concurrencyLimit", "debounceKey", "title", "description", "priority", "metadata", "secrets", "estimatedDurationMinutes", "estimatedComplexity", "estimatedTokens", "estimateSource", "maxRetries", "retryBackoffSeconds", "timeoutSeconds", "projectId", "milestoneId", "requiredCapabilities"
   FROM input
   RETURNING id
 ),
@@ -74,13 +78,15 @@ SELECT now() AS created_at
 
 -- create_tasks_with_extras
 WITH input AS MATERIALIZED (
-  SELECT * FROM jsonb_to_recordset($2::jsonb) AS x ("id" uuid, "capabilityKey" text, "unmetDependencies" int, "hasDependents" boolean, "createdBy" uuid, "parentTaskId" uuid, "scheduleId" uuid, "scheduledFor" timestamptz, "traceparent" text, "taskType" text, "repositoryId" uuid, "agent" jsonb, "instructions" text, "steps" text[], "deliverables" text[], "acceptance" text[], "inputContext" jsonb, "title" text, "description" text, "priority" int, "metadata" jsonb, "secrets" jsonb, "estimatedDurationMinutes" int, "estimatedComplexity" int, "estimatedTokens" bigint, "estimateSource" text, "maxRetries" int, "retryBackoffSeconds" int, "timeoutSeconds" int, "projectId" uuid, "milestoneId" uuid, "requiredCapabilities" text[], "queueExpiresInSeconds" int, "tags" text[], "actorKind" text, "actorId" text)
+  SELECT * FROM jsonb_to_recordset($2::jsonb) AS x ("id" uuid, "capabilityKey" text, "unmetDependencies" int, "hasDependents" boolean, "createdBy" uuid, "parentTaskId" uuid, "scheduleId" uuid, "scheduledFor" timestamptz, "traceparent" text, "taskType" text, "repositoryId" uuid, "agent" jsonb, "instructions" text, "steps" text[], "deliverables" text[], "acceptance" text[], "inputContext" jsonb, "concurrencyKey" text, "concurrencyLimit" int, "debounceKey" text, "title" text, "description" text, "priority" int, "metadata" jsonb, "secrets" jsonb, "estimatedDurationMinutes" int, "estimatedComplexity" int, "estimatedTokens" bigint, "estimateSource" text, "maxRetries" int, "retryBackoffSeconds" int, "timeoutSeconds" int, "projectId" uuid, "milestoneId" uuid, "requiredCapabilities" text[], "queueExpiresInSeconds" int, "expiresAt" timestamptz, "startAt" timestamptz, "delaySeconds" int, "tags" text[], "actorKind" text, "actorId" text)
 ),
 created AS (
-  INSERT INTO agent_tasks (workspace_id, ready_at, queue_expires_at, id, capability_key, unmet_dependencies, has_dependents, created_by, parent_task_id, schedule_id, scheduled_for, traceparent, task_type, repository_id, agent, instructions, steps, deliverables, acceptance, input_context, title, description, priority, metadata, secrets, estimated_duration_minutes, estimated_complexity, estimated_tokens, estimate_source, max_retries, retry_backoff_seconds, timeout_seconds, project_id, milestone_id, required_capabilities)
-  SELECT $1, CASE WHEN "unmetDependencies" = 0 THEN now() END,
-    now() + make_interval(secs => "queueExpiresInSeconds"),
-    "id", "capabilityKey", "unmetDependencies", "hasDependents", "createdBy", "parentTaskId", "scheduleId", "scheduledFor", "traceparent", "taskType", "repositoryId", "agent", "instructions", "steps", "deliverables", "acceptance", "inputContext", "title", "description", "priority", "metadata", "secrets", "estimatedDurationMinutes", "estimatedComplexity", "estimatedTokens", "estimateSource", "maxRetries", "retryBackoffSeconds", "timeoutSeconds", "projectId", "milestoneId", "requiredCapabilities"
+  INSERT INTO agent_tasks (workspace_id, ready_at, queue_expires_at, start_at, waits_for_start, waits_for_slot,
+    unmet_dependencies, id, capability_key, has_dependents, created_by, parent_task_id, schedule_id, scheduled_for, traceparent, task_type, repository_id, agent, instructions, steps, deliverables, acceptance, input_context, concurrency_key, concurrency_limit, debounce_key, title, description, priority, metadata, secrets, estimated_duration_minutes, estimated_complexity, estimated_tokens, estimate_source, max_retries, retry_backoff_seconds, timeout_seconds, project_id, milestone_id, required_capabilities)
+  SELECT $1, CASE WHEN "unmetDependencies" + (coalesce(coalesce("startAt", now() + make_interval(secs => "delaySeconds")) > now(), false))::int + ("concurrencyKey" IS NOT NULL)::int = 0 THEN now() END,
+    coalesce("expiresAt", now() + make_interval(secs => "queueExpiresInSeconds")),
+    coalesce("startAt", now() + make_interval(secs => "delaySeconds")), coalesce(coalesce("startAt", now() + make_interval(secs => "delaySeconds")) > now(), false), "concurrencyKey" IS NOT NULL, "unmetDependencies" + (coalesce(coalesce("startAt", now() + make_interval(secs => "delaySeconds")) > now(), false))::int + ("concurrencyKey" IS NOT NULL)::int,
+    "id", "capabilityKey", "hasDependents", "createdBy", "parentTaskId", "scheduleId", "scheduledFor", "traceparent", "taskType", "repositoryId", "agent", "instructions", "steps", "deliverables", "acceptance", "inputContext", "concurrencyKey", "concurrencyLimit", "debounceKey", "title", "description", "priority", "metadata", "secrets", "estimatedDurationMinutes", "estimatedComplexity", "estimatedTokens", "estimateSource", "maxRetries", "retryBackoffSeconds", "timeoutSeconds", "projectId", "milestoneId", "requiredCapabilities"
   FROM input
   RETURNING id
 ),
@@ -113,6 +119,21 @@ journaled AS (
   FROM input
 )
 SELECT now() AS created_at
+
+-- dead_tasks
+SELECT t.workspace_id AS "workspaceId", t.id AS "id", t.title AS "title", t.description AS "description", t.task_type AS "taskType", t.project_id AS "projectId", t.milestone_id AS "milestoneId", t.status AS "status", t.version AS "version", t.priority AS "priority", t.run_id AS "runId", t.agent_id AS "agentId", t.session_key AS "sessionKey", t.generation AS "generation", t.progress_percent AS "progressPercent", t.current_step AS "currentStep", t.estimated_duration_minutes AS "estimatedDurationMinutes", t.estimated_completion_at AS "estimatedCompletionAt", t.estimated_complexity AS "estimatedComplexity", t.estimated_tokens AS "estimatedTokens", t.estimate_source AS "estimateSource", t.timeout_seconds AS "timeoutSeconds", t.retry_count AS "retryCount", t.max_retries AS "maxRetries", t.retry_backoff_seconds AS "retryBackoffSeconds", t.retry_at AS "retryAt", t.last_error AS "lastError", t.abort_reason AS "abortReason", t.abort_message AS "abortMessage", t.failure_reason AS "failureReason", t.required_capabilities AS "requiredCapabilities", t.unmet_dependencies AS "unmetDependencies", t.ready_at AS "readyAt", t.queue_expires_at AS "queueExpiresAt", t.agent AS "agent", t.instructions AS "instructions", t.steps AS "steps", t.deliverables AS "deliverables", t.acceptance AS "acceptance", t.input_context AS "inputContext", t.output_result AS "outputResult", t.summary AS "summary", t.checkpoint_data AS "checkpointData", t.metadata AS "metadata", t.secrets AS "secrets", t.paused_by AS "pausedBy", t.paused_for AS "pausedFor", t.pause_reason AS "pauseReason", t.created_by AS "createdBy", t.parent_task_id AS "parentTaskId", t.continues_id AS "continuesId", t.schedule_id AS "scheduleId", t.scheduled_for AS "scheduledFor", t.repository_id AS "repositoryId", t.start_at AS "startAt", t.concurrency_key AS "concurrencyKey", t.concurrency_limit AS "concurrencyLimit", t.debounce_key AS "debounceKey", t.failure_fingerprint AS "failureFingerprint", t.replays_id AS "replaysId", t.replayed_by_id AS "replayedById", t.created_at AS "createdAt", t.updated_at AS "updatedAt", t.assigned_at AS "assignedAt", t.started_at AS "startedAt", t.paused_at AS "pausedAt", t.completed_at AS "completedAt", t.failed_at AS "failedAt", t.aborted_at AS "abortedAt", t.archived_at AS "archivedAt",
+  ARRAY(SELECT g.tag FROM agent_task_tags g
+    WHERE g.workspace_id = t.workspace_id AND g.task_id = t.id ORDER BY g.tag) AS tags,
+  ARRAY(SELECT d.depends_on_id FROM task_dependencies d
+    WHERE d.workspace_id = t.workspace_id AND d.task_id = t.id
+      ORDER BY d.depends_on_id) AS "dependsOn",
+  CASE WHEN t.has_dependents THEN ARRAY(SELECT d.task_id FROM task_dependencies d
+    WHERE d.workspace_id = t.workspace_id AND d.depends_on_id = t.id ORDER BY d.task_id
+    LIMIT 1000) ELSE '{}' END AS blocks, (SELECT jsonb_agg(to_jsonb(s)) FROM task_secrets s
+  WHERE s.workspace_id = $1 AND s.task_id = t.id) AS originals
+FROM agent_tasks t
+WHERE t.workspace_id = $1 AND t.id = ANY ($2::uuid[]) AND t.failure_fingerprint IS NOT NULL
+ORDER BY t.id
 
 -- dependents_of
 WITH RECURSIVE reached (id) AS (
@@ -186,6 +207,45 @@ RETURNING r.id
 UPDATE agent_tasks SET continues_id = $3, checkpoint_data = $4::jsonb
 WHERE workspace_id = $1 AND id = $2 RETURNING id
 
+-- link_replays
+WITH pairs AS MATERIALIZED (
+  SELECT * FROM unnest($2::uuid[], $3::uuid[]) AS p (dead_id, replay_id)
+),
+dead AS MATERIALIZED (
+  SELECT p.* FROM pairs p
+  JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = p.dead_id AND t.failure_fingerprint IS NOT NULL
+  ORDER BY p.dead_id
+  FOR NO KEY UPDATE OF t
+),
+linked AS (
+  UPDATE agent_tasks t SET replays_id = d.dead_id FROM dead d WHERE t.workspace_id = $1 AND t.id = d.replay_id
+)
+UPDATE agent_tasks t SET replayed_by_id = d.replay_id, failure_fingerprint = NULL, version = t.version + 1,
+  updated_at = now()
+FROM dead d WHERE t.workspace_id = $1 AND t.id = d.dead_id
+RETURNING t.id
+
+-- list_dead_letter_groups
+WITH groups AS MATERIALIZED (
+  SELECT t.failure_fingerprint AS fingerprint, count(*)::int AS count,
+    (array_agg(t.id ORDER BY t.id DESC))[1] AS task_id
+  FROM agent_tasks t
+  WHERE t.workspace_id = $1 AND t.failure_fingerprint IS NOT NULL
+  GROUP BY t.failure_fingerprint
+),
+page AS (
+  SELECT g.* FROM groups g
+  WHERE $2::int IS NULL OR g.count < $2 OR (g.count = $2 AND g.fingerprint > $3)
+  ORDER BY g.count DESC, g.fingerprint LIMIT $4
+)
+SELECT p.fingerprint, p.count, p.task_id, t.title, t.task_type, coalesce(t.failure_reason, t.abort_reason) AS reason,
+  t.last_error, coalesce(t.failed_at, t.aborted_at) AS failed_at
+FROM page p JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = p.task_id
+ORDER BY p.count DESC, p.fingerprint
+
+-- lock_debounce_key
+SELECT pg_advisory_xact_lock(hashtextextended('debounce ' || $1::text || ' ' || $2::text, 0))
+
 -- lock_prerequisite_rows
 SELECT t.id, t.status, (t.status = 'COMPLETED' OR (t.status = 'ARCHIVED' AND t.completed_at IS NOT NULL)) AS completed, bad.ended_without_success,
   NOT t.has_dependents OR (bad.ended_without_success AND NOT t.dependents_unsettled) AS unmarked
@@ -199,6 +259,26 @@ FOR NO KEY UPDATE OF t
 UPDATE agent_tasks t
 SET has_dependents = true, dependents_unsettled = t.dependents_unsettled OR t.id = ANY($3::uuid[])
 WHERE t.workspace_id = $1 AND t.id = ANY($2::uuid[])
+
+-- move_start
+WITH waiting AS MATERIALIZED (
+  SELECT t.id FROM agent_tasks t
+  WHERE t.workspace_id = $1 AND t.debounce_key = $2 AND t.waits_for_start AND t.status = 'PENDING'
+  ORDER BY t.id DESC LIMIT 1
+  FOR NO KEY UPDATE
+),
+changed AS (
+  UPDATE agent_tasks t SET version = t.version + 1, updated_at = now(),
+    start_at = coalesce($7::timestamptz, now() + make_interval(secs => $8::int))
+  FROM waiting w WHERE t.workspace_id = $1 AND t.id = w.id
+  RETURNING t.id, t.version, t.status
+),
+journaled AS (
+  INSERT INTO journal (workspace_id, event, log_event, task_id, version, details, previous_status, new_status, actor_kind, actor_id)
+  SELECT $1, 'task.updated', 'start_moved', c.id, c.version, $5::jsonb || jsonb_build_object('changedFields', $6::text[]), c.status, c.status, $3, $4
+  FROM changed c
+)
+SELECT id FROM changed
 
 -- named_repositories
 SELECT id, project_id, archived_at IS NOT NULL AS is_archived FROM repositories
@@ -240,15 +320,15 @@ RETURNING p.id
 
 -- recount_dependencies
 WITH counted AS MATERIALIZED (
-  SELECT count(*)::int AS unmet FROM task_dependencies
+  SELECT count(*)::int AS edges FROM task_dependencies
   WHERE workspace_id = $1 AND task_id = $2 AND settled_at IS NULL
 ),
 changed AS (
   UPDATE agent_tasks t SET
     version = t.version + 1,
     updated_at = now(),
-    unmet_dependencies = c.unmet,
-    ready_at = CASE WHEN c.unmet = 0 THEN coalesce(t.ready_at, now()) END
+    unmet_dependencies = (c.edges + t.waits_for_start::int + t.waits_for_slot::int),
+    ready_at = CASE WHEN (c.edges + t.waits_for_start::int + t.waits_for_slot::int) = 0 THEN coalesce(t.ready_at, now()) END
   FROM counted c
   WHERE t.workspace_id = $1 AND t.id = $2
   RETURNING t.id, t.version, t.status, t.unmet_dependencies = 0
@@ -382,7 +462,7 @@ FROM span, steps, (
 ) e
 
 -- task_views
-SELECT t.workspace_id AS "workspaceId", t.id AS "id", t.title AS "title", t.description AS "description", t.task_type AS "taskType", t.project_id AS "projectId", t.milestone_id AS "milestoneId", t.status AS "status", t.version AS "version", t.priority AS "priority", t.run_id AS "runId", t.agent_id AS "agentId", t.session_key AS "sessionKey", t.generation AS "generation", t.progress_percent AS "progressPercent", t.current_step AS "currentStep", t.estimated_duration_minutes AS "estimatedDurationMinutes", t.estimated_completion_at AS "estimatedCompletionAt", t.estimated_complexity AS "estimatedComplexity", t.estimated_tokens AS "estimatedTokens", t.estimate_source AS "estimateSource", t.timeout_seconds AS "timeoutSeconds", t.retry_count AS "retryCount", t.max_retries AS "maxRetries", t.retry_backoff_seconds AS "retryBackoffSeconds", t.retry_at AS "retryAt", t.last_error AS "lastError", t.abort_reason AS "abortReason", t.abort_message AS "abortMessage", t.failure_reason AS "failureReason", t.required_capabilities AS "requiredCapabilities", t.unmet_dependencies AS "unmetDependencies", t.ready_at AS "readyAt", t.queue_expires_at AS "queueExpiresAt", t.agent AS "agent", t.instructions AS "instructions", t.steps AS "steps", t.deliverables AS "deliverables", t.acceptance AS "acceptance", t.input_context AS "inputContext", t.output_result AS "outputResult", t.summary AS "summary", t.checkpoint_data AS "checkpointData", t.metadata AS "metadata", t.secrets AS "secrets", t.paused_by AS "pausedBy", t.paused_for AS "pausedFor", t.pause_reason AS "pauseReason", t.created_by AS "createdBy", t.parent_task_id AS "parentTaskId", t.continues_id AS "continuesId", t.schedule_id AS "scheduleId", t.scheduled_for AS "scheduledFor", t.repository_id AS "repositoryId", t.created_at AS "createdAt", t.updated_at AS "updatedAt", t.assigned_at AS "assignedAt", t.started_at AS "startedAt", t.paused_at AS "pausedAt", t.completed_at AS "completedAt", t.failed_at AS "failedAt", t.aborted_at AS "abortedAt", t.archived_at AS "archivedAt",
+SELECT t.workspace_id AS "workspaceId", t.id AS "id", t.title AS "title", t.description AS "description", t.task_type AS "taskType", t.project_id AS "projectId", t.milestone_id AS "milestoneId", t.status AS "status", t.version AS "version", t.priority AS "priority", t.run_id AS "runId", t.agent_id AS "agentId", t.session_key AS "sessionKey", t.generation AS "generation", t.progress_percent AS "progressPercent", t.current_step AS "currentStep", t.estimated_duration_minutes AS "estimatedDurationMinutes", t.estimated_completion_at AS "estimatedCompletionAt", t.estimated_complexity AS "estimatedComplexity", t.estimated_tokens AS "estimatedTokens", t.estimate_source AS "estimateSource", t.timeout_seconds AS "timeoutSeconds", t.retry_count AS "retryCount", t.max_retries AS "maxRetries", t.retry_backoff_seconds AS "retryBackoffSeconds", t.retry_at AS "retryAt", t.last_error AS "lastError", t.abort_reason AS "abortReason", t.abort_message AS "abortMessage", t.failure_reason AS "failureReason", t.required_capabilities AS "requiredCapabilities", t.unmet_dependencies AS "unmetDependencies", t.ready_at AS "readyAt", t.queue_expires_at AS "queueExpiresAt", t.agent AS "agent", t.instructions AS "instructions", t.steps AS "steps", t.deliverables AS "deliverables", t.acceptance AS "acceptance", t.input_context AS "inputContext", t.output_result AS "outputResult", t.summary AS "summary", t.checkpoint_data AS "checkpointData", t.metadata AS "metadata", t.secrets AS "secrets", t.paused_by AS "pausedBy", t.paused_for AS "pausedFor", t.pause_reason AS "pauseReason", t.created_by AS "createdBy", t.parent_task_id AS "parentTaskId", t.continues_id AS "continuesId", t.schedule_id AS "scheduleId", t.scheduled_for AS "scheduledFor", t.repository_id AS "repositoryId", t.start_at AS "startAt", t.concurrency_key AS "concurrencyKey", t.concurrency_limit AS "concurrencyLimit", t.debounce_key AS "debounceKey", t.failure_fingerprint AS "failureFingerprint", t.replays_id AS "replaysId", t.replayed_by_id AS "replayedById", t.created_at AS "createdAt", t.updated_at AS "updatedAt", t.assigned_at AS "assignedAt", t.started_at AS "startedAt", t.paused_at AS "pausedAt", t.completed_at AS "completedAt", t.failed_at AS "failedAt", t.aborted_at AS "abortedAt", t.archived_at AS "archivedAt",
   ARRAY(SELECT g.tag FROM agent_task_tags g
     WHERE g.workspace_id = t.workspace_id AND g.task_id = t.id ORDER BY g.tag) AS tags,
   ARRAY(SELECT d.depends_on_id FROM task_dependencies d

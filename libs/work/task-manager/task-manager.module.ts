@@ -8,8 +8,10 @@ import { TaskCreation } from './creation/task-creation.js';
 import { Subtasks } from './creation/subtasks.js';
 import { TaskDrafts } from './creation/task-drafts.js';
 import { TaskInserts } from './creation/task-inserts.js';
+import { DeadLetter } from './dead-letter/dead-letter.js';
 import { TaskDependencies } from './dependencies/task-dependencies.js';
 import { BulkCommandsController } from './http/bulk-commands.controller.js';
+import { DeadLetterController } from './http/dead-letter.controller.js';
 import { TaskContinuationController } from './http/task-continuation.controller.js';
 import { TaskCommandsController } from './http/task-commands.controller.js';
 import { TaskCreationController } from './http/task-creation.controller.js';
@@ -29,6 +31,7 @@ import { UpdateSecrets } from './updates/update-secrets.js';
   controllers: [
     TaskCreationController,
     TaskContinuationController,
+    DeadLetterController,
     BulkCommandsController,
     TaskCommandsController,
     TaskQueriesController,
@@ -41,6 +44,7 @@ import { UpdateSecrets } from './updates/update-secrets.js';
     Subtasks,
     TaskCreation,
     TaskContinuation,
+    DeadLetter,
     TaskCommands,
     BulkCommands,
     TaskQueries,

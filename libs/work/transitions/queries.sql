@@ -13,6 +13,8 @@ task_moved AS (
     retry_at = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'ABORTED' THEN now() + make_interval(secs => m.retry_after_seconds) WHEN 'FAILED' THEN NULL WHEN 'ARCHIVED' THEN NULL ELSE t.retry_at END,
     abort_reason = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'ABORTED' THEN m.reason ELSE t.abort_reason END,
     abort_message = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'ABORTED' THEN m.message ELSE t.abort_message END,
+    failure_fingerprint = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'ABORTED' THEN CASE WHEN m.retry_after_seconds IS NULL AND m.reason IS DISTINCT FROM 'cancelled'
+      THEN failure_fingerprint(t.task_type, m.reason, coalesce(m.last_error, t.last_error)) END WHEN 'FAILED' THEN failure_fingerprint(t.task_type, m.reason, coalesce(m.last_error, t.last_error)) WHEN 'ARCHIVED' THEN NULL ELSE t.failure_fingerprint END,
     failure_reason = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'FAILED' THEN m.reason ELSE t.failure_reason END,
     queue_expires_at = CASE m.to_status WHEN 'PENDING' THEN CASE WHEN m.resets_retries OR t.status = 'PAUSED' THEN NULL
       ELSE t.queue_expires_at END WHEN 'ASSIGNED' THEN NULL ELSE t.queue_expires_at END,
@@ -24,8 +26,13 @@ task_moved AS (
     paused_for = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'RUNNING' THEN NULL WHEN 'PAUSED' THEN m.paused_for ELSE t.paused_for END,
     paused_for_id = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'RUNNING' THEN NULL WHEN 'PAUSED' THEN m.paused_for_id ELSE t.paused_for_id END,
     pause_reason = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'RUNNING' THEN NULL WHEN 'PAUSED' THEN m.reason ELSE t.pause_reason END,
-    ready_at = CASE m.to_status WHEN 'PENDING' THEN CASE WHEN t.unmet_dependencies > 0 THEN NULL
+    ready_at = CASE m.to_status WHEN 'PENDING' THEN CASE WHEN t.unmet_dependencies > 0 OR coalesce(m.resets_retries AND t.concurrency_key IS NOT NULL AND NOT t.waits_for_slot
+      AND NOT (t.status IN ('PENDING', 'ASSIGNED', 'RUNNING', 'PAUSED') OR (t.status = 'ABORTED' AND t.retry_at IS NOT NULL)), false) THEN NULL
       WHEN (t.status = 'PAUSED' AND t.paused_for = 'question') OR (t.status = 'PAUSED' AND t.paused_for = 'review') THEN coalesce(t.ready_at, now()) ELSE now() END ELSE t.ready_at END,
+    waits_for_slot = CASE m.to_status WHEN 'PENDING' THEN t.waits_for_slot OR coalesce(m.resets_retries AND t.concurrency_key IS NOT NULL AND NOT t.waits_for_slot
+      AND NOT (t.status IN ('PENDING', 'ASSIGNED', 'RUNNING', 'PAUSED') OR (t.status = 'ABORTED' AND t.retry_at IS NOT NULL)), false) ELSE t.waits_for_slot END,
+    unmet_dependencies = CASE m.to_status WHEN 'PENDING' THEN t.unmet_dependencies + coalesce(m.resets_retries AND t.concurrency_key IS NOT NULL AND NOT t.waits_for_slot
+      AND NOT (t.status IN ('PENDING', 'ASSIGNED', 'RUNNING', 'PAUSED') OR (t.status = 'ABORTED' AND t.retry_at IS NOT NULL)), false)::int ELSE t.unmet_dependencies END,
     assigned_at = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'ASSIGNED' THEN now() ELSE t.assigned_at END,
     started_at = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'RUNNING' THEN CASE t.status WHEN 'ASSIGNED' THEN now() ELSE coalesce(t.started_at, now()) END ELSE t.started_at END,
     paused_at = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'RUNNING' THEN NULL WHEN 'PAUSED' THEN now() ELSE t.paused_at END,
@@ -122,6 +129,8 @@ task_moved AS (
     retry_at = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'ABORTED' THEN now() + make_interval(secs => m.retry_after_seconds) WHEN 'FAILED' THEN NULL WHEN 'ARCHIVED' THEN NULL ELSE t.retry_at END,
     abort_reason = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'ABORTED' THEN m.reason ELSE t.abort_reason END,
     abort_message = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'ABORTED' THEN m.message ELSE t.abort_message END,
+    failure_fingerprint = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'ABORTED' THEN CASE WHEN m.retry_after_seconds IS NULL AND m.reason IS DISTINCT FROM 'cancelled'
+      THEN failure_fingerprint(t.task_type, m.reason, coalesce(m.last_error, t.last_error)) END WHEN 'FAILED' THEN failure_fingerprint(t.task_type, m.reason, coalesce(m.last_error, t.last_error)) WHEN 'ARCHIVED' THEN NULL ELSE t.failure_fingerprint END,
     failure_reason = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'FAILED' THEN m.reason ELSE t.failure_reason END,
     queue_expires_at = CASE m.to_status WHEN 'PENDING' THEN CASE WHEN m.resets_retries OR t.status = 'PAUSED' THEN NULL
       ELSE t.queue_expires_at END WHEN 'ASSIGNED' THEN NULL ELSE t.queue_expires_at END,
@@ -133,8 +142,13 @@ task_moved AS (
     paused_for = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'RUNNING' THEN NULL WHEN 'PAUSED' THEN m.paused_for ELSE t.paused_for END,
     paused_for_id = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'RUNNING' THEN NULL WHEN 'PAUSED' THEN m.paused_for_id ELSE t.paused_for_id END,
     pause_reason = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'RUNNING' THEN NULL WHEN 'PAUSED' THEN m.reason ELSE t.pause_reason END,
-    ready_at = CASE m.to_status WHEN 'PENDING' THEN CASE WHEN t.unmet_dependencies > 0 THEN NULL
+    ready_at = CASE m.to_status WHEN 'PENDING' THEN CASE WHEN t.unmet_dependencies > 0 OR coalesce(m.resets_retries AND t.concurrency_key IS NOT NULL AND NOT t.waits_for_slot
+      AND NOT (t.status IN ('PENDING', 'ASSIGNED', 'RUNNING', 'PAUSED') OR (t.status = 'ABORTED' AND t.retry_at IS NOT NULL)), false) THEN NULL
       WHEN (t.status = 'PAUSED' AND t.paused_for = 'question') OR (t.status = 'PAUSED' AND t.paused_for = 'review') THEN coalesce(t.ready_at, now()) ELSE now() END ELSE t.ready_at END,
+    waits_for_slot = CASE m.to_status WHEN 'PENDING' THEN t.waits_for_slot OR coalesce(m.resets_retries AND t.concurrency_key IS NOT NULL AND NOT t.waits_for_slot
+      AND NOT (t.status IN ('PENDING', 'ASSIGNED', 'RUNNING', 'PAUSED') OR (t.status = 'ABORTED' AND t.retry_at IS NOT NULL)), false) ELSE t.waits_for_slot END,
+    unmet_dependencies = CASE m.to_status WHEN 'PENDING' THEN t.unmet_dependencies + coalesce(m.resets_retries AND t.concurrency_key IS NOT NULL AND NOT t.waits_for_slot
+      AND NOT (t.status IN ('PENDING', 'ASSIGNED', 'RUNNING', 'PAUSED') OR (t.status = 'ABORTED' AND t.retry_at IS NOT NULL)), false)::int ELSE t.unmet_dependencies END,
     assigned_at = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'ASSIGNED' THEN now() ELSE t.assigned_at END,
     started_at = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'RUNNING' THEN CASE t.status WHEN 'ASSIGNED' THEN now() ELSE coalesce(t.started_at, now()) END ELSE t.started_at END,
     paused_at = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'RUNNING' THEN NULL WHEN 'PAUSED' THEN now() ELSE t.paused_at END,

@@ -45,6 +45,7 @@ const BY_COLLECTION: Record<string, Thing> = {
   'agent-tasks': 'task',
   budgets: 'budget',
   bulk: 'task',
+  'dead-letter': 'task',
   agents: 'agent',
   artifacts: 'artifact',
   'api-keys': 'apiKey',

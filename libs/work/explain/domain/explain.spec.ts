@@ -209,6 +209,21 @@ const cases: [string, Overrides, string[], RegExp?][] = [
     /3 more tasks/,
   ],
   [
+    'a later start and a key without a free slot',
+    {
+      agents: free,
+      task: {
+        awaitedStart: NOW,
+        awaitedKey: 'deploy',
+        concurrencyLimit: 1,
+        unmetDependencies: 2,
+        heldBack: ['waiting_for_dependency'],
+      },
+    },
+    ['waiting_for_start', 'waiting_for_slot'],
+    /key "deploy", of which 1 task runs at once/,
+  ],
+  [
     'what its dependencies wait for',
     { agents: free, dependencies: [prerequisite], roots: [failedPrerequisite, prerequisite] },
     ['waiting_for_dependency', 'waiting_further_up', 'waiting_further_up'],

@@ -294,6 +294,27 @@ const alone: [string, Make[], Expected, unknownBecause?: string][] = [
     ['queue_expired'],
     'ended',
   ],
+  [
+    'a later start',
+    [
+      ...own(),
+      ended(
+        `start_at = now() + interval '1 hour', waits_for_start = true, unmet_dependencies = 1, ready_at = NULL`,
+      ),
+    ],
+    ['waiting_for_start', { startAt: expect.any(String) }],
+  ],
+  [
+    'a key without a free slot',
+    [
+      ...own(),
+      ended(
+        `concurrency_key = 'a', concurrency_limit = 1, waits_for_slot = true, unmet_dependencies = 1, ready_at = NULL`,
+      ),
+    ],
+    ['waiting_for_slot', { concurrencyKey: 'a', concurrencyLimit: 1 }],
+    'held_back',
+  ],
   ['an agent that has it', [async () => heldBy(await agent())], ['held_by_run', { generation: 1 }]],
   ['an agent in circles', [circling], ['held_by_run', { circle: 'It is interrupted.' }]],
   [

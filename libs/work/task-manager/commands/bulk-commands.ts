@@ -45,10 +45,7 @@ export class BulkCommands {
     request: BulkRequest,
   ): Promise<BulkResult> {
     const result: BulkResult = { matched: 0, changed: 0, skipped: 0 };
-    refuseEmptyLists(request);
-    requireOne(request);
-    await this.requireThere(caller.workspaceId, request);
-    for await (const ids of this.chunks(caller.workspaceId, request)) {
+    for await (const ids of this.selected(caller, request)) {
       const { changed, skipped } = await this.commands.many(caller, command, ids, {
         reason: request.reason,
       });
@@ -57,6 +54,16 @@ export class BulkCommands {
       result.skipped += skipped.length;
     }
     return result;
+  }
+
+  /**
+   * The ids of the tasks that a request selects, in chunks of 500. @throws as run
+   */
+  async *selected({ workspaceId }: Caller, request: BulkRequest): AsyncGenerator<string[]> {
+    refuseEmptyLists(request);
+    requireOne(request);
+    await this.requireThere(workspaceId, request);
+    yield* this.chunks(workspaceId, request);
   }
 
   private chunks(workspaceId: string, { ids, filter }: BulkRequest): AsyncIterable<string[]> {

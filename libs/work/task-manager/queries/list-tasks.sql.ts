@@ -32,6 +32,7 @@ export interface ListedTask extends TaskRow {
  *     agentId                                     agent_tasks_agent_idx backwards       1.1 ms
  *     idPrefix                                    agent_tasks_pkey backwards            0.4 ms
  *     scheduleId                                  agent_tasks_schedule_idx backwards    1.1 ms
+ *     deadLetter, failureFingerprint              agent_tasks_dead_idx backwards        1.1 ms
  *     projectId                                   agent_tasks_project_idx backwards     1.3 ms
  *     tags, one or several                        agent_task_tags_tag_idx backwards     1.0 ms
  *     priority, milestoneId, taskType, times      a walk through the tasks from the newest on

@@ -42,6 +42,8 @@ const CONDITIONS: Conditions = {
     if (ids === undefined) return 'false';
     return `t.id BETWEEN ${params.add(ids.from)}::uuid AND ${params.add(ids.to)}::uuid`;
   },
+  deadLetter: (isDead) => `t.failure_fingerprint IS ${isDead ? 'NOT ' : ''}NULL`,
+  failureFingerprint: (fingerprint, params) => `t.failure_fingerprint = ${params.add(fingerprint)}`,
   taskType: (type, params) => `t.task_type = ${params.add(type)}`,
   waitsForAnswer: (waits) => (waits ? waitsForAnswer('t') : `${waitsForAnswer('t')} IS NOT TRUE`),
   // Not LIKE, because `%` and `_` in typed text would have a meaning.

@@ -58,6 +58,9 @@ export type TransitionColumn = keyof typeof TRANSITION_COLUMNS;
 export type TransitionExpressions = Partial<Record<TransitionColumn, string>>;
 type Effects = Record<string, string>;
 
+/** Tasks that failed for good in the same way have the same. */
+const FINGERPRINT = `failure_fingerprint(t.task_type, m.reason, coalesce(m.last_error, t.last_error))`;
+
 /** A task of a concurrency key that had finished gave its slot back. */
 const NEEDS_SLOT = `coalesce(m.resets_retries AND t.concurrency_key IS NOT NULL AND NOT t.waits_for_slot
       AND NOT ${isOpen('t')}, false)`;
@@ -75,6 +78,7 @@ const EFFECTS: Record<TaskStatus, Effects> = {
     retry_at: 'NULL',
     abort_reason: 'NULL',
     abort_message: 'NULL',
+    failure_fingerprint: 'NULL',
     failure_reason: 'NULL',
     queue_expires_at: `CASE WHEN m.resets_retries OR t.status = 'PAUSED' THEN NULL
       ELSE t.queue_expires_at END`,
@@ -135,6 +139,7 @@ const EFFECTS: Record<TaskStatus, Effects> = {
     run_id: 'NULL',
     retry_at: 'NULL',
     failure_reason: 'm.reason',
+    failure_fingerprint: FINGERPRINT,
     failed_at: 'now()',
     dependents_unsettled: 't.has_dependents',
   },
@@ -146,10 +151,12 @@ const EFFECTS: Record<TaskStatus, Effects> = {
     retry_at: 'now() + make_interval(secs => m.retry_after_seconds)',
     abort_reason: 'm.reason',
     abort_message: 'm.message',
+    failure_fingerprint: `CASE WHEN m.retry_after_seconds IS NULL AND m.reason IS DISTINCT FROM 'cancelled'
+      THEN ${FINGERPRINT} END`,
     aborted_at: 'now()',
     dependents_unsettled: 't.has_dependents AND m.retry_after_seconds IS NULL',
   },
-  ARCHIVED: { retry_at: 'NULL', archived_at: 'now()' },
+  ARCHIVED: { retry_at: 'NULL', failure_fingerprint: 'NULL', archived_at: 'now()' },
 };
 
 /** Columns that a transition to any status can set. */

@@ -66,6 +66,15 @@ export class ListTasksQuery extends PageQuery implements TaskFilter {
   })
   idPrefix?: string;
 
+  @Flag({
+    optional: true,
+    description: 'true: only tasks that failed for good, and were neither archived nor replayed.',
+  })
+  deadLetter?: boolean;
+
+  @Text({ max: 16, optional: true, description: 'Only tasks of this group of the dead letter.' })
+  failureFingerprint?: string;
+
   @Text({ max: 100, optional: true, example: 'development' })
   taskType?: string;
 

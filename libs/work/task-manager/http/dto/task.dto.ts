@@ -81,6 +81,15 @@ export class TaskDto implements TaskView {
   })
   abortMessage!: string | null;
   @ShownTextOrNull() failureReason!: string | null;
+  @ShownTextOrNull({
+    description:
+      'The group of the dead letter, for a task that failed for good. Null once it is archived or replayed',
+  })
+  failureFingerprint!: string | null;
+  @ShownIdOrNull({ description: 'The task of the dead letter that this task repeats' })
+  replaysId!: string | null;
+  @ShownIdOrNull({ description: 'The task that repeats this one' })
+  replayedById!: string | null;
   @ShownIds({ description: 'Tasks that must complete first' }) dependsOn!: string[];
   @ShownIds({ description: 'Up to 1,000 tasks that wait for this one' }) blocks!: string[];
   @ShownInt({ description: 'The number of dependencies that still block the task' })

@@ -1,0 +1,61 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { IdList, Int, JsonObject, Nested } from '#lib/http';
+import type {
+  DeadLetterGroup,
+  ReplayRequest,
+  ReplayResult,
+} from '../../dead-letter/dead-letter.js';
+import { BulkFilterDto } from './command.dto.js';
+import { ShownId, ShownInt, ShownText, ShownTextOrNull, ShownTexts, ShownTime } from './shown.js';
+
+export class DeadLetterGroupDto implements DeadLetterGroup {
+  @ShownText({ description: 'The id of the group, for the filter failureFingerprint' })
+  fingerprint!: string;
+  @ShownInt({ description: 'The number of tasks' }) count!: number;
+  @ShownText() taskType!: string;
+  @ShownTextOrNull({ description: 'failureReason or abortReason of the tasks' })
+  reason!: string | null;
+  @ShownTextOrNull({ description: 'The last error of the newest task' }) error!: string | null;
+  @ShownId({ description: 'The newest task' }) newestTaskId!: string;
+  @ShownText() newestTitle!: string;
+  @ShownTime() newestFailedAt!: string;
+}
+
+export class DeadLetterGroupPageDto {
+  @ApiProperty({ type: [DeadLetterGroupDto] }) items!: DeadLetterGroupDto[];
+  @ShownTextOrNull() nextCursor!: string | null;
+}
+
+export class ReplayDto implements ReplayRequest {
+  @IdList({ minItems: 1, maxItems: 1000, optional: true })
+  ids?: string[];
+
+  @Nested(() => BulkFilterDto, {
+    optional: true,
+    description: 'Only tasks of the dead letter that match; `{"deadLetter": true}` means all.',
+  })
+  filter?: BulkFilterDto;
+
+  @JsonObject({
+    optional: true,
+    description: 'Replaces these keys of the inputContext of each task.',
+  })
+  inputContext?: Record<string, unknown>;
+
+  @Int(1, 60_000, {
+    optional: true,
+    description: 'The maximum number of replays that start in a minute; all at once by default.',
+  })
+  perMinute?: number;
+}
+
+export class ReplayResultDto implements ReplayResult {
+  @ShownInt({ description: 'The number of tasks that the ids name or the filter matches' })
+  matched!: number;
+  @ShownInt({ description: 'The number of new tasks' }) replayed!: number;
+  @ShownInt({
+    description: 'The number of tasks outside the dead letter, or whose new task was refused',
+  })
+  skipped!: number;
+  @ShownTexts({ description: 'The ids of the new tasks, at most 1,000' }) ids!: string[];
+}
