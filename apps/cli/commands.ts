@@ -45,6 +45,7 @@ export const COMMANDS: readonly Entry[] = [
     summary: 'Inspect the coordinator, run recovery, pause tasks',
     load: coordinator,
   },
+  { name: 'kill-switch', summary: 'End all live runs and start none', load: killSwitch },
   { name: 'budget', summary: 'Manage token budgets', load: budgets },
   {
     name: 'usage',
@@ -103,6 +104,9 @@ function changes() {
 }
 function deadLetter() {
   return import('./commands/dead-letter.js');
+}
+function killSwitch() {
+  return import('./commands/kill-switch.js');
 }
 function schedules() {
   return import('./commands/schedules.js');

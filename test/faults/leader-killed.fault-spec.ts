@@ -19,6 +19,7 @@ const STEPS: Record<StepName, string> = {
   reap_stale_agents: 'mark_agents_stale',
   recover_lost_runs: 'lock_runs_of_lost_agents',
   close_workspaces: 'lock_runs_of_archived_workspaces',
+  end_paused_runs: 'lock_runs_under_pauses',
   watch_liveness: 'mark_stale_runs',
   recover_orphans: 'read_leased_defects',
   reconcile_states: 'recount_tasks',

@@ -10,3 +10,4 @@ export {
 } from './store/holding-pauses.sql.js';
 export { endOverduePauses } from './pauses/pauses.sql.js';
 export { spawnWaitSeconds } from './limits/spawn-wait.sql.js';
+export { ANY_PAUSE_ENDS_RUNS, isEndedByPause } from './store/ending-pauses.sql.js';

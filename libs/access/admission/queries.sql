@@ -3,7 +3,7 @@
 -- end_installation_pause
 UPDATE installation_pauses SET ended_at = now(), ended_by = $2 WHERE id = $1 AND ended_at IS NULL
 RETURNING id, 'everything' AS scope, NULL::text AS task_type, reason, paused_by, created_at,
-  until, ended_at, ended_by, NULL::uuid AS paused_by_key, NULL::uuid AS ended_by_key
+  until, ended_at, ended_by, ends_runs, NULL::uuid AS paused_by_key, NULL::uuid AS ended_by_key
 
 -- end_overdue_pauses
 WITH own AS (
@@ -16,7 +16,7 @@ SELECT workspace_id FROM own UNION SELECT NULL FROM installation
 UPDATE pauses SET ended_at = now(), ended_by = $3, ended_by_key = $4
 WHERE workspace_id = $1 AND id = $2 AND ended_at IS NULL
 RETURNING id, CASE WHEN task_type IS NULL THEN 'workspace' ELSE 'task_type' END AS scope,
-  task_type::text, reason, paused_by, created_at, until, ended_at, ended_by, paused_by_key, ended_by_key
+  task_type::text, reason, paused_by, created_at, until, ended_at, ended_by, ends_runs, paused_by_key, ended_by_key
 
 -- fill_allowances
 WITH own AS (
@@ -34,30 +34,30 @@ SELECT workspace_id, tokens FROM own UNION ALL SELECT NULL, tokens FROM installa
 
 -- find_pause
 SELECT id, CASE WHEN task_type IS NULL THEN 'workspace' ELSE 'task_type' END AS scope,
-  task_type::text, reason, paused_by, created_at, until, ended_at, ended_by, paused_by_key, ended_by_key FROM pauses WHERE workspace_id = $1 AND id = $2
+  task_type::text, reason, paused_by, created_at, until, ended_at, ended_by, ends_runs, paused_by_key, ended_by_key FROM pauses WHERE workspace_id = $1 AND id = $2
 UNION ALL
 SELECT id, 'everything' AS scope, NULL::text AS task_type, reason, paused_by, created_at,
-  until, ended_at, ended_by, NULL::uuid AS paused_by_key, NULL::uuid AS ended_by_key FROM installation_pauses WHERE id = $2
+  until, ended_at, ended_by, ends_runs, NULL::uuid AS paused_by_key, NULL::uuid AS ended_by_key FROM installation_pauses WHERE id = $2
 
 -- insert_installation_pause
-INSERT INTO installation_pauses (id, reason, paused_by, until)
-SELECT $1, $2, $3, $4 WHERE coalesce($4::timestamptz > now(), true)
+INSERT INTO installation_pauses (id, reason, paused_by, until, ends_runs)
+SELECT $1, $2, $3, $4, $5 WHERE coalesce($4::timestamptz > now(), true)
 RETURNING id, 'everything' AS scope, NULL::text AS task_type, reason, paused_by, created_at,
-  until, ended_at, ended_by, NULL::uuid AS paused_by_key, NULL::uuid AS ended_by_key
+  until, ended_at, ended_by, ends_runs, NULL::uuid AS paused_by_key, NULL::uuid AS ended_by_key
 
 -- insert_pause
-INSERT INTO pauses (workspace_id, id, task_type, reason, paused_by, until, paused_by_key)
-SELECT $1, $2, $3, $4, $5, $6, $7 WHERE coalesce($6::timestamptz > now(), true)
+INSERT INTO pauses (workspace_id, id, task_type, reason, paused_by, until, paused_by_key, ends_runs)
+SELECT $1, $2, $3, $4, $5, $6, $7, $8 WHERE coalesce($6::timestamptz > now(), true)
 RETURNING id, CASE WHEN task_type IS NULL THEN 'workspace' ELSE 'task_type' END AS scope,
-  task_type::text, reason, paused_by, created_at, until, ended_at, ended_by, paused_by_key, ended_by_key
+  task_type::text, reason, paused_by, created_at, until, ended_at, ended_by, ends_runs, paused_by_key, ended_by_key
 
 -- list_pauses
 SELECT * FROM (
   SELECT id, CASE WHEN task_type IS NULL THEN 'workspace' ELSE 'task_type' END AS scope,
-  task_type::text, reason, paused_by, created_at, until, ended_at, ended_by, paused_by_key, ended_by_key FROM pauses WHERE workspace_id = $1
+  task_type::text, reason, paused_by, created_at, until, ended_at, ended_by, ends_runs, paused_by_key, ended_by_key FROM pauses WHERE workspace_id = $1
   UNION ALL
   SELECT id, 'everything' AS scope, NULL::text AS task_type, reason, paused_by, created_at,
-  until, ended_at, ended_by, NULL::uuid AS paused_by_key, NULL::uuid AS ended_by_key FROM installation_pauses) p
+  until, ended_at, ended_by, ends_runs, NULL::uuid AS paused_by_key, NULL::uuid AS ended_by_key FROM installation_pauses) p
 WHERE ($2::boolean OR (ended_at IS NULL AND (until IS NULL OR until > now())))
   AND ($3::uuid IS NULL OR id < $3)
 ORDER BY id DESC

@@ -111,6 +111,16 @@ WHERE (a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING')
     AND (a.mode = 'pull' OR (a.live_runs > 0 AND EXISTS (SELECT FROM task_runs lr
       WHERE lr.workspace_id = a.workspace_id AND lr.agent_id = a.id AND lr.state IN ('ASSIGNED', 'WORKING', 'STALE')
         AND lr.lease_by_heartbeat))) AND h.next_expected_at IS DISTINCT FROM 'infinity')) - now()) * 1000)::float8 AS "reap_stale_agents",
+  CASE WHEN (EXISTS (SELECT FROM pauses p WHERE p.ends_runs AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
+    OR EXISTS (SELECT FROM installation_pauses p WHERE p.ends_runs AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND EXISTS (SELECT FROM task_runs r
+    JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
+    WHERE r.state IN ('ASSIGNED', 'WORKING', 'STALE') AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AND (t.workspace_id IN (SELECT p.workspace_id FROM pauses p WHERE p.ends_runs AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())
+    UNION
+    SELECT w.id FROM workspaces w
+    WHERE EXISTS (SELECT FROM installation_pauses p WHERE p.ends_runs AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))
+    AND (EXISTS (SELECT FROM installation_pauses p WHERE p.ends_runs AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
+      OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = t.workspace_id AND p.ends_runs AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())
+        AND (p.task_type IS NULL OR p.task_type = t.task_type))))) THEN 0::float8 END AS "end_paused_runs",
   (extract(epoch FROM (SELECT t.retry_at FROM agent_tasks t WHERE (t.status = 'ABORTED' AND t.retry_at IS NOT NULL)
     ORDER BY t.retry_at LIMIT 1) - now()) * 1000)::float8 AS "promote_retries",
   (extract(epoch FROM (SELECT deadline_at FROM questions WHERE status = 'open'
@@ -619,6 +629,28 @@ WHERE r.state IN ('ASSIGNED', 'WORKING', 'STALE') AND r.lease_by_heartbeat AND l
     AND greatest(g.last_seen_at, s.settled_at) < now() - make_interval(secs => longest.seconds)
     AND EXISTS (SELECT FROM gateways other
       WHERE other.id <> g.id AND other.last_seen_at > now() - make_interval(secs => $3::float8))
+  AND ($2::uuid IS NULL OR r.workspace_id = $2)
+ORDER BY r.workspace_id, r.task_id
+LIMIT $1
+-- Locks both, so that a renewal or report before the lock counts.
+FOR NO KEY UPDATE OF t, r SKIP LOCKED
+
+-- lock_runs_under_pauses
+SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
+  t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
+  r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
+  r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
+  (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer, (t.status = 'PAUSED' AND t.paused_for = 'review') AS waits_for_review
+FROM task_runs r
+JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
+
+WHERE r.state IN ('ASSIGNED', 'WORKING', 'STALE') AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AND (t.workspace_id IN (SELECT p.workspace_id FROM pauses p WHERE p.ends_runs AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())
+    UNION
+    SELECT w.id FROM workspaces w
+    WHERE EXISTS (SELECT FROM installation_pauses p WHERE p.ends_runs AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))
+    AND (EXISTS (SELECT FROM installation_pauses p WHERE p.ends_runs AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
+      OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = t.workspace_id AND p.ends_runs AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())
+        AND (p.task_type IS NULL OR p.task_type = t.task_type))))
   AND ($2::uuid IS NULL OR r.workspace_id = $2)
 ORDER BY r.workspace_id, r.task_id
 LIMIT $1

@@ -19,6 +19,8 @@ export class Rounds {
   private readonly refused: string[] = [];
   private readonly circular: string[] = [];
   private readonly spenders: PullAgent[] = [];
+  /** Workspaces whose tasks no agent can take. */
+  private readonly killed: string[] = [];
   private readonly coders: PullAgent[] = [];
 
   private constructor(
@@ -57,6 +59,7 @@ export class Rounds {
       this.silentAgent(),
       this.lostAgent(),
       this.archivedWorkspace(),
+      this.killedWorkspace(),
       this.quietRun(),
       this.drainingAgent(),
       this.conflict(),
@@ -98,6 +101,10 @@ export class Rounds {
   async finish(): Promise<void> {
     await this.fleet.db.owner.query('UPDATE pauses SET until = now()');
     await this.pushed?.end();
+    await this.fleet.db.owner.query(
+      'UPDATE workspaces SET archived_at = now() WHERE id = ANY ($1::uuid[])',
+      [this.killed],
+    );
     // These agents were silent, and still work.
     for (const agent of [this.quiet, this.hand, ...this.spenders]) {
       for (const run of await agent.live()) await agent.complete(run);
@@ -201,6 +208,19 @@ export class Rounds {
     const workspaceId = await aWorkspace(owner);
     await aHeldTask(owner, { workspaceId, agentId: await anAgent(owner, workspaceId) });
     await owner.query('UPDATE workspaces SET archived_at = now() WHERE id = $1', [workspaceId]);
+  }
+
+  /** A live run in a workspace with a kill switch, which is archived in the end. */
+  private async killedWorkspace(): Promise<void> {
+    const { owner } = this.fleet.db;
+    const workspaceId = await aWorkspace(owner);
+    await aHeldTask(owner, { workspaceId, agentId: await anAgent(owner, workspaceId) });
+    await owner.query(
+      `INSERT INTO pauses (workspace_id, id, reason, paused_by, ends_runs)
+       SELECT $1, uuidv7(), 'why', id, true FROM users LIMIT 1`,
+      [workspaceId],
+    );
+    this.killed.push(workspaceId);
   }
 
   /** Creates an agent with a task that many agents can do. */

@@ -34,6 +34,14 @@ export class CreatePauseDto implements PauseRequest {
 
   @Timestamp({ optional: true, description: 'The time at which the pause ends by itself' })
   until?: string;
+
+  @Flag({
+    optional: true,
+    description:
+      'Whether the pause also ends the live runs and sessions of its tasks, which return to the ' +
+      'queue at no attempt: a kill switch. False by default.',
+  })
+  endRuns?: boolean;
 }
 
 export class ListPausesQuery extends PageQuery {
@@ -51,6 +59,8 @@ export class PauseDto implements PauseView {
     description: 'The caller that created the pause, such as api_key:<id>',
   })
   pausedBy!: string;
+  @ApiProperty({ description: 'Whether the pause also ends the live runs of its tasks' })
+  endRuns!: boolean;
   @ApiProperty(time) createdAt!: string;
   @ApiProperty({ ...time, nullable: true }) until!: string | null;
   @ApiProperty({ ...time, nullable: true }) endedAt!: string | null;

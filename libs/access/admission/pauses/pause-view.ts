@@ -8,6 +8,8 @@ export interface PauseView {
   reason: string;
   /** user:<id> or api_key:<id>. */
   pausedBy: string;
+  /** It also ends the live runs of its tasks. */
+  endRuns: boolean;
   createdAt: string;
   /** The time at which it ends by itself. */
   until: string | null;
@@ -29,6 +31,7 @@ export function toPauseView(row: PauseRow): PauseView {
     taskType: row.task_type,
     reason: row.reason,
     pausedBy: authorOf(row.paused_by, row.paused_by_key),
+    endRuns: row.ends_runs,
     createdAt: row.created_at.toISOString(),
     until: row.until?.toISOString() ?? null,
     endedAt: row.ended_at?.toISOString() ?? null,

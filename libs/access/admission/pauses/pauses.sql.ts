@@ -11,40 +11,43 @@ export interface PauseRow {
   until: Date | null;
   ended_at: Date | null;
   ended_by: string | null;
+  /** It also ends the live runs of its tasks. */
+  ends_runs: boolean;
   /** The API key, if one was used. */
   paused_by_key: string | null;
   ended_by_key: string | null;
 }
 
 const OWN = `id, CASE WHEN task_type IS NULL THEN 'workspace' ELSE 'task_type' END AS scope,
-  task_type::text, reason, paused_by, created_at, until, ended_at, ended_by, paused_by_key, ended_by_key`;
+  task_type::text, reason, paused_by, created_at, until, ended_at, ended_by, ends_runs, paused_by_key, ended_by_key`;
 const INSTALLATION = `id, 'everything' AS scope, NULL::text AS task_type, reason, paused_by, created_at,
-  until, ended_at, ended_by, NULL::uuid AS paused_by_key, NULL::uuid AS ended_by_key`;
+  until, ended_at, ended_by, ends_runs, NULL::uuid AS paused_by_key, NULL::uuid AS ended_by_key`;
 
 /**
  * No row means that $6 has passed by the database's clock.
  *
  * $1 workspace, $2 id, $3 task type or NULL, $4 reason, $5 user, $6 until or NULL, $7 API key or
- * NULL.
+ * NULL, $8 whether it ends runs.
  */
 export const insertPause = command<PauseRow>(
   'insert_pause',
   `
-INSERT INTO pauses (workspace_id, id, task_type, reason, paused_by, until, paused_by_key)
-SELECT $1, $2, $3, $4, $5, $6, $7 WHERE coalesce($6::timestamptz > now(), true)
+INSERT INTO pauses (workspace_id, id, task_type, reason, paused_by, until, paused_by_key, ends_runs)
+SELECT $1, $2, $3, $4, $5, $6, $7, $8 WHERE coalesce($6::timestamptz > now(), true)
 RETURNING ${OWN}`,
 );
 
 /**
  * No row means that $4 has passed by the database's clock.
  *
- * As the service role, for an operator. $1 id, $2 reason, $3 user, $4 until or NULL.
+ * As the service role, for an operator. $1 id, $2 reason, $3 user, $4 until or NULL, $5
+ * whether it ends runs.
  */
 export const insertInstallationPause = command<PauseRow>(
   'insert_installation_pause',
   `
-INSERT INTO installation_pauses (id, reason, paused_by, until)
-SELECT $1, $2, $3, $4 WHERE coalesce($4::timestamptz > now(), true)
+INSERT INTO installation_pauses (id, reason, paused_by, until, ends_runs)
+SELECT $1, $2, $3, $4, $5 WHERE coalesce($4::timestamptz > now(), true)
 RETURNING ${INSTALLATION}`,
 );
 

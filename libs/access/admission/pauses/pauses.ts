@@ -21,6 +21,8 @@ export interface PauseRequest {
   taskType?: string;
   reason: string;
   until?: string;
+  /** Also end the live runs of its tasks: a kill switch. */
+  endRuns?: boolean;
 }
 
 const NOT_IN_THE_FUTURE = { field: 'until', message: 'must be in the future' };
@@ -44,16 +46,16 @@ export class Pauses {
   async pause(caller: Caller, request: PauseRequest): Promise<PauseView> {
     refuseNonsense(request);
     const { userId, apiKeyId } = authorOf(caller);
-    const { until = null } = request;
+    const { until = null, endRuns = false } = request;
     const reason = redactText(request.reason);
     if (request.scope === 'everything') {
       await this.requireOperator(caller);
-      const params = [newId(), reason, userId, until];
+      const params = [newId(), reason, userId, until, endRuns];
       return this.made(await firstRow(this.database.service, insertInstallationPause, params));
     }
     const { workspaceId } = caller;
     const what = [workspaceId, newId(), request.taskType ?? null];
-    const params = [...what, reason, userId, until, apiKeyId];
+    const params = [...what, reason, userId, until, apiKeyId, endRuns];
     return this.made(await firstRow(this.database.tenant(workspaceId), insertPause, params));
   }
 

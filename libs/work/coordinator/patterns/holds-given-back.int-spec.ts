@@ -51,6 +51,12 @@ const STEPS: Record<StepName, Damage | null> = {
   recover_lost_runs: damage('agents', `lifecycle = 'ERROR', error_at = now()`),
   close_workspaces: () =>
     scene.sql('UPDATE workspaces SET archived_at = now() WHERE id = $1', scene.id),
+  end_paused_runs: () =>
+    scene.sql(
+      `INSERT INTO pauses (workspace_id, id, reason, paused_by, ends_runs)
+       SELECT workspace_id, uuidv7(), 'why', user_id, true FROM workspace_members WHERE workspace_id = $1 LIMIT 1`,
+      scene.id,
+    ),
   watch_liveness: null,
   recover_orphans: damage('agent_tasks', `run_id = '${newId()}'`),
   // Not this step itself: it releases the tokens that the run's end left behind.

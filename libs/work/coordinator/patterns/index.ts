@@ -4,6 +4,7 @@ import { ClearPauses } from './clear-pauses.js';
 import { CloseWorkspaces } from './close-workspaces.js';
 import { DetectSplitBrain } from './detect-split-brain.js';
 import { EndBudgetPeriods } from './end-budget-periods.js';
+import { EndPausedRuns } from './end-paused-runs.js';
 import { EnforceBudgets } from './enforce-budgets.js';
 import { ExpireLeases } from './expire-leases.js';
 import { ExpireQuestions } from './expire-questions.js';
@@ -38,6 +39,7 @@ export const RECONCILERS = [
   ReapStaleAgents,
   RecoverLostRuns,
   CloseWorkspaces,
+  EndPausedRuns,
   WatchLiveness,
   RecoverOrphans,
   ReconcileStates,

@@ -1,0 +1,77 @@
+import type { Cli } from '../cli.js';
+import type { CommandSpec, Commands } from '../command.js';
+import { omitUndefined } from '../flags.js';
+import { ALL, readList } from '../lists.js';
+import { formatAge } from '../output/output.js';
+
+async function activeSwitches(cli: Cli) {
+  const pauses = await readList(ALL, (query) =>
+    cli.drover.get('/api/v1/pauses', { params: { query } }),
+  );
+  return pauses.filter(({ endRuns }) => endRuns);
+}
+
+const EVERYTHING = ['--everything', 'all workspaces (operators only)'] as const;
+
+const on: CommandSpec = {
+  usage: 'on',
+  summary: 'End all live runs of the workspace and start none',
+  about: 'Tasks return to the queue with their checkpoints, and continue after `kill-switch off`.',
+  options: [
+    ['--reason <text>', 'reason for the log'],
+    EVERYTHING,
+    ['--until <time>', 'end of the pause, such as 2026-12-24T18:00:00Z'],
+  ],
+  examples: ['kill-switch on --reason "agents delete files"'],
+  run: async (cli, _args, flags) => {
+    const scope = flags.has('everything') ? ('everything' as const) : ('workspace' as const);
+    const until = omitUndefined({ until: flags.text('until') });
+    const body = { scope, reason: flags.required('reason'), endRuns: true, ...until };
+    const pause = await cli.drover.post('/api/v1/pauses', { body });
+    cli.out.done(pause, `Kill switch on: ${pause.id}`);
+  },
+};
+
+const off: CommandSpec = {
+  usage: 'off',
+  summary: 'End the kill switch; tasks start again',
+  options: [EVERYTHING],
+  examples: ['kill-switch off'],
+  run: async (cli, _args, flags) => {
+    const isMeant = (scope: string) => (scope === 'everything') === flags.has('everything');
+    const active = (await activeSwitches(cli)).filter(({ scope }) => isMeant(scope));
+    if (active.length === 0) cli.out.note('The kill switch is off.');
+    for (const { id } of active) {
+      const pause = await cli.drover.delete('/api/v1/pauses/{id}', { params: { path: { id } } });
+      cli.out.done(pause, `Kill switch off: ${id}`);
+    }
+  },
+};
+
+const status: CommandSpec = {
+  usage: 'status',
+  summary: 'List active kill switches',
+  examples: ['kill-switch status'],
+  run: async (cli) => {
+    cli.out.rows(
+      await activeSwitches(cli),
+      [
+        { title: 'id', of: ({ id }) => id },
+        { title: 'scope', of: ({ scope }) => scope },
+        { title: 'reason', of: ({ reason }) => reason, wide: true },
+        { title: 'by', of: ({ pausedBy }) => pausedBy },
+        { title: 'age', of: ({ createdAt }) => formatAge(createdAt) },
+      ],
+      'The kill switch is off.',
+    );
+  },
+};
+
+const commands: Commands = {
+  'kill-switch': {
+    summary: 'End all live runs and start none',
+    commands: [on, off, status],
+  },
+};
+
+export default commands;
