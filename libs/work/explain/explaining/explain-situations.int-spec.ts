@@ -4,7 +4,7 @@ import { startTestApp, type TestApp, type TestWorkspace } from '../../../../test
 import { type AgentValues, aUser } from '../../../../test/support/factories.js';
 import { aDependency, aHeldTask, aTask } from '../../../../test/support/task-factories.js';
 import { ALL_REASONS } from '../domain/explain.js';
-import { GATEWAY, HELD_RUN, QUESTION, SPAWN, WAITING } from '../testing/rows.js';
+import { AWAITS, GATEWAY, HELD_RUN, QUESTION, SPAWN, WAITING } from '../testing/rows.js';
 import { REFUSED_MODELS, THROTTLE, USED_BUDGET } from '../../../../test/support/holds.js';
 import { TaskExplainer } from './task-explainer.js';
 
@@ -294,27 +294,8 @@ const alone: [string, Make[], Expected, unknownBecause?: string][] = [
     ['queue_expired'],
     'ended',
   ],
-  [
-    'a later start',
-    [
-      ...own(),
-      ended(
-        `start_at = now() + interval '1 hour', waits_for_start = true, unmet_dependencies = 1, ready_at = NULL`,
-      ),
-    ],
-    ['waiting_for_start', { startAt: expect.any(String) }],
-  ],
-  [
-    'a key without a free slot',
-    [
-      ...own(),
-      ended(
-        `concurrency_key = 'a', concurrency_limit = 1, waits_for_slot = true, unmet_dependencies = 1, ready_at = NULL`,
-      ),
-    ],
-    ['waiting_for_slot', { concurrencyKey: 'a', concurrencyLimit: 1 }],
-    'held_back',
-  ],
+  ['a later start', [...own(), ended(AWAITS.start)], ['waiting_for_start', {}]],
+  ['a missing slot', [...own(), ended(AWAITS.slot)], ['waiting_for_slot', {}], 'held_back'],
   ['an agent that has it', [async () => heldBy(await agent())], ['held_by_run', { generation: 1 }]],
   ['an agent in circles', [circling], ['held_by_run', { circle: 'It is interrupted.' }]],
   [

@@ -28,3 +28,9 @@ export const GATEWAY = `INSERT INTO gateways (id, boot_id, started_at, capacity,
 /** $1 workspace, $2 number of tasks that wait before the examined one. */
 export const WAITING = `INSERT INTO agent_tasks (workspace_id, id, title, task_type, ready_at)
      SELECT $1, uuidv7(), 'Before', 'other', now() - interval '1 day' FROM generate_series(1, $2)`;
+
+/** The columns of a task that waits for its start, or for a slot of its concurrency key. */
+export const AWAITS = {
+  start: `start_at = now() + interval '1 hour', waits_for_start = true, unmet_dependencies = 1, ready_at = NULL`,
+  slot: `concurrency_key = 'a', concurrency_limit = 1, waits_for_slot = true, unmet_dependencies = 1, ready_at = NULL`,
+};
