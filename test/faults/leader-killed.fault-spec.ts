@@ -28,6 +28,7 @@ const STEPS: Record<StepName, string> = {
   start_schedules: 'record_occurrences',
   remind_reviews: 'note_overdue_reviews',
   start_delayed: 'start_delayed_tasks',
+  review_by_agents: 'note_reviewer',
   fail_cycles: 'announce_cycles',
   settle_dependents: 'lock_unsettled',
   grant_slots: 'grant_free_slots',

@@ -97,6 +97,14 @@ async function done(agent: TestAgent, kind: string, body: Body): Promise<Work> {
   return work!;
 }
 
+async function saveDiff({ agent, runId }: Held, diff: string): Promise<Response> {
+  return fetch(`${server.url}/api/v1/runs/${runId}/artifacts/change.diff`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${agent.token}`, 'content-type': 'text/x-diff' },
+    body: diff,
+  });
+}
+
 const green = (head: string) => ({ outcome: 'green', commit: head, exitCode: 0, durationMs: 900 });
 const change = async (id: string) => (await scene.workspace.api.get<Body>(`/changes/${id}`)).body;
 const review = (id: string, verb: string, body: Body = {}) =>
@@ -200,6 +208,56 @@ describe('a change', () => {
 });
 
 describe('a review', () => {
+  it('by an agent and a person needs both, and the agent can send the change back', async () => {
+    const held = await working({ review: 'both', reviewer: { kind: 'codex' } });
+    const diff = 'diff --git a/date.ts b/date.ts';
+    expect((await saveDiff(held, diff)).status).toBe(200);
+    await submitted(held, commit(1));
+    await done(held.agent, 'prove', green(commit(1)));
+    expect(await approve(held.id, commit(1))).toMatchObject({ body: { state: 'IN_REVIEW' } });
+    const reviewer = await scene.workspace.newAgent({ capabilities: ['command', 'kind:codex'] });
+    const say = async (words: string) => {
+      await scene.recover();
+      const { reviewTaskId } = (await change(held.id)) as { reviewTaskId: string };
+      const run = await scene.claim(reviewer, reviewTaskId);
+      const { instructions } = (await scene.read(reviewTaskId)) as { instructions: string };
+      await reviewer.api.post(`/runs/${run.runId}/complete`, { outputResult: { summary: words } });
+      await scene.recover();
+      return instructions;
+    };
+    const comments = [{ path: 'date.ts', line: 3, text: 'Use the parser.' }];
+    const back = { verdict: 'request_changes', body: 'Nearly.', comments };
+    expect(await say(`No.\n\`\`\`json\n${JSON.stringify(back)}\n\`\`\``)).toContain(diff);
+    const author = `agent:${reviewer.id}`;
+    expect(await change(held.id)).toMatchObject({
+      state: 'WORKING',
+      reviews: [{}, {}, { verdict: 'changes_requested', author, body: 'Nearly.', comments }],
+    });
+    const next = await start(await scene.claim(held.agent, held.id));
+    await submitted(next, commit(2));
+    await done(held.agent, 'prove', green(commit(2)));
+    await say('{"verdict": "approve"}');
+    expect(await change(held.id)).toMatchObject({ state: 'IN_REVIEW' });
+    expect(await approve(held.id, commit(2))).toMatchObject({ body: { state: 'APPROVED' } });
+    await scene.holdsEverything();
+  });
+
+  it('by an agent without a verdict is left to a person', async () => {
+    const held = await working({ review: 'agent', reviewer: { kind: 'codex' } });
+    await submitted(held, commit(1));
+    await done(held.agent, 'prove', green(commit(1)));
+    await scene.recover();
+    const { reviewTaskId } = (await change(held.id)) as { reviewTaskId: string };
+    await scene.workspace.api.post(`/agent-tasks/${reviewTaskId}/cancel`, {});
+    await scene.recover();
+    expect(await change(held.id)).toMatchObject({
+      state: 'IN_REVIEW',
+      obstacle: expect.stringContaining('no verdict'),
+    });
+    expect(await scene.events('change.obstructed')).toHaveLength(1);
+    expect(await approve(held.id, commit(1))).toMatchObject({ body: { state: 'APPROVED' } });
+  });
+
   it('a review that is overdue raises one event and changes no state', async () => {
     const held = await inReview();
     await scene.sql(`UPDATE changes SET review_due_at = now() WHERE task_id = $1`, held.id);

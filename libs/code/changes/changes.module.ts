@@ -11,12 +11,14 @@ import { ChangesController } from './http/changes.controller.js';
 import { RunChangesController } from './http/run-changes.controller.js';
 import { ChangeMoves } from './moves/change-moves.js';
 import { Changes } from './reading/changes.js';
+import { AgentReviews } from './reviewing/agent-reviews.js';
 import { Reviews } from './reviewing/reviews.js';
 
 /** What tasks change in repositories: submissions, proofs, reviews and merges. */
 @Module({
   imports: [ArtifactsModule, IdentityModule, RepositoriesModule, RunsModule, TaskManagerModule],
   controllers: [ChangesController, ChangeStepsController, RunChangesController],
-  providers: [Changes, ChangeMoves, ChangeSteps, Reviews, Submissions],
+  exports: [AgentReviews],
+  providers: [AgentReviews, Changes, ChangeMoves, ChangeSteps, Reviews, Submissions],
 })
 export class ChangesModule {}

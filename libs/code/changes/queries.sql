@@ -8,7 +8,7 @@ WHERE v.workspace_id = $1 AND v.task_id = $2 AND v.revision = $3 AND v.verdict =
 SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
   c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.run_id, c.revision,
   c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
-  c.review_task_id, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
+  c.review_task_id, c.review_step, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
   c.closed_at FROM changes c WHERE c.workspace_id = $1 AND c.task_id = $2
 
@@ -16,7 +16,7 @@ SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
 SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
   c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.run_id, c.revision,
   c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
-  c.review_task_id, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
+  c.review_task_id, c.review_step, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
   c.closed_at, t.run_id IS NOT DISTINCT FROM u.id AS is_live, r.branch_pattern,
   coalesce(t.agent ->> 'kind', a.name) AS agent
@@ -26,6 +26,14 @@ JOIN agents a ON a.workspace_id = $1 AND a.id = u.agent_id
 LEFT JOIN changes c ON c.workspace_id = $1 AND c.task_id = t.id AND t.repository_id IS NOT NULL
 LEFT JOIN repositories r ON r.workspace_id = $1 AND r.id = c.repository_id
 WHERE u.workspace_id = $1 AND u.id = $2 AND u.agent_id = $3
+
+-- change_to_review
+SELECT t.title, t.description, t.instructions, t.priority, t.project_id, r.acceptance, c.target,
+  c.head_commit, c.run_id, r.reviewer_kind AS kind, r.reviewer_model AS model
+FROM changes c
+JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = c.task_id
+JOIN repositories r ON r.workspace_id = $1 AND r.id = c.repository_id
+WHERE c.workspace_id = $1 AND c.task_id = $2 AND c.state = 'IN_REVIEW' AND c.review_step = 'ask'
 
 -- claim_step
 WITH due AS MATERIALIZED (
@@ -47,7 +55,7 @@ WHERE c.workspace_id = $1 AND c.task_id = d.task_id
 RETURNING c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
   c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.run_id, c.revision,
   c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
-  c.review_task_id, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
+  c.review_task_id, c.review_step, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
   c.closed_at
 
@@ -56,6 +64,29 @@ SELECT count(*)::int AS runs, coalesce(sum(r.used_tokens), 0)::text AS tokens,
   trim_scale(coalesce(sum(r.used_cost_usd), 0))::text AS cost_usd,
   coalesce(sum(extract(epoch FROM coalesce(r.ended_at, now()) - r.started_at)), 0)::int AS work_seconds
 FROM task_runs r WHERE r.workspace_id = $1 AND r.task_id = $2
+
+-- due_agent_reviews
+SELECT c.workspace_id, c.task_id, c.review_step FROM changes c
+WHERE c.state = 'IN_REVIEW' AND c.review_step IS NOT NULL
+  AND ($2::uuid IS NULL OR c.workspace_id = $2) AND (c.review_step = 'ask' OR EXISTS (SELECT FROM agent_tasks t
+  WHERE t.workspace_id = c.workspace_id AND t.id = c.review_task_id
+    AND (((t.status = 'COMPLETED' OR (t.status = 'ARCHIVED' AND t.completed_at IS NOT NULL)) OR (t.status = 'FAILED' OR (t.status = 'ABORTED' AND t.retry_at IS NULL)
+  OR (t.status = 'ARCHIVED' AND t.completed_at IS NULL))) OR t.status = 'ARCHIVED')))
+LIMIT $1
+
+-- end_agent_review
+WITH c AS (
+  UPDATE changes c SET review_step = NULL, obstacle = $3, updated_at = now(), version = c.version + 1
+  WHERE c.workspace_id = $1 AND c.task_id = $2
+  RETURNING c.*
+),
+journaled AS (
+  INSERT INTO journal (workspace_id, event, task_id, run_id, level, message, details, actor_kind)
+  SELECT c.workspace_id, 'change.obstructed', c.task_id, c.run_id, 'WARN', left(c.obstacle, 500), jsonb_build_object('state', c.state, 'obstacle', c.obstacle, 'repositoryId', c.repository_id, 'revision', c.revision,
+  'branch', c.branch, 'headCommit', c.head_commit), 'coordinator'
+  FROM (SELECT * FROM c WHERE c.obstacle IS NOT NULL) c
+)
+SELECT task_id FROM c
 
 -- end_removal
 UPDATE changes c SET step = NULL, step_due_at = NULL, step_agent_id = NULL, step_until = NULL,
@@ -86,7 +117,7 @@ RETURNING id
 SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
   c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.run_id, c.revision,
   c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
-  c.review_task_id, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
+  c.review_task_id, c.review_step, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
   c.closed_at, r.review, r.max_revisions
 FROM changes c JOIN repositories r ON r.workspace_id = $1 AND r.id = c.repository_id
@@ -95,7 +126,7 @@ FOR NO KEY UPDATE OF c
 
 -- move_change
 WITH m AS MATERIALIZED (
-  SELECT * FROM jsonb_to_record($3::jsonb) AS m (to_state text, run_id uuid, base_commit text, head_commit text, files_changed int, insertions int, deletions int, merged_commit text, approved_by text, unattended_revisions int, review_seconds float8, reason text, message text, actor_kind text, actor_id text)
+  SELECT * FROM jsonb_to_record($3::jsonb) AS m (to_state text, run_id uuid, base_commit text, head_commit text, files_changed int, insertions int, deletions int, merged_commit text, approved_by text, unattended_revisions int, review_seconds float8, review_step text, reason text, message text, actor_kind text, actor_id text)
 ),
 c AS (
   UPDATE changes c SET state = m.to_state, version = c.version + 1, updated_at = now(),
@@ -118,6 +149,7 @@ c AS (
     review_task_id = CASE m.to_state WHEN 'PROVING' THEN NULL ELSE c.review_task_id END,
     landing_commits = CASE m.to_state WHEN 'PROVING' THEN '{}' ELSE c.landing_commits END,
     review_due_at = CASE m.to_state WHEN 'IN_REVIEW' THEN now() + make_interval(secs => m.review_seconds) END,
+    review_step = CASE m.to_state WHEN 'IN_REVIEW' THEN m.review_step END,
     merged_commit = CASE m.to_state WHEN 'MERGED' THEN m.merged_commit ELSE c.merged_commit END,
     merged_at = CASE m.to_state WHEN 'MERGED' THEN now() ELSE c.merged_at END
   FROM m
@@ -142,7 +174,7 @@ RETURNING c.branch
 SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
   c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.run_id, c.revision,
   c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
-  c.review_task_id, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
+  c.review_task_id, c.review_step, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
   c.closed_at, t.title, t.summary, t.agent ->> 'kind' AS agent_kind,
   r.name AS repository_name
@@ -156,7 +188,7 @@ ORDER BY c.task_id DESC LIMIT $3
 SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
   c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.run_id, c.revision,
   c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
-  c.review_task_id, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
+  c.review_task_id, c.review_step, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
   c.closed_at, t.title, t.summary, t.agent ->> 'kind' AS agent_kind,
   r.name AS repository_name
@@ -170,7 +202,7 @@ ORDER BY c.task_id DESC LIMIT $3
 SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
   c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.run_id, c.revision,
   c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
-  c.review_task_id, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
+  c.review_task_id, c.review_step, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
   c.closed_at, t.title, t.summary, t.agent ->> 'kind' AS agent_kind,
   r.name AS repository_name
@@ -184,7 +216,7 @@ ORDER BY c.task_id DESC LIMIT $3
 SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
   c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.run_id, c.revision,
   c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
-  c.review_task_id, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
+  c.review_task_id, c.review_step, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
   c.closed_at, t.title, t.summary, t.agent ->> 'kind' AS agent_kind,
   r.name AS repository_name
@@ -240,6 +272,13 @@ journaled AS (
 )
 SELECT workspace_id FROM c
 
+-- note_reviewer
+UPDATE changes c SET review_step = 'take', review_task_id = $3, updated_at = now(),
+  version = c.version + 1
+WHERE c.workspace_id = $1 AND c.task_id = $2 AND c.state = 'IN_REVIEW' AND c.review_step = 'ask'
+  AND c.head_commit = $4
+RETURNING c.task_id
+
 -- plan_landing
 UPDATE changes c SET updated_at = now(),
   landing_commits = array_append(array_remove(c.landing_commits, $5::text), $5::text),
@@ -279,7 +318,7 @@ WHERE v.workspace_id = $1 AND v.task_id = $2 ORDER BY v.id
 SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
   c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.run_id, c.revision,
   c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
-  c.review_task_id, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
+  c.review_task_id, c.review_step, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
   c.closed_at, t.title, t.summary, t.agent ->> 'kind' AS agent_kind,
   r.name AS repository_name
@@ -290,3 +329,9 @@ WHERE c.workspace_id = $1 AND c.task_id = $2
 
 -- words_of_change
 SELECT t.title, t.summary FROM agent_tasks t WHERE t.workspace_id = $1 AND t.id = $2
+
+-- words_of_reviewer
+SELECT t.agent_id, t.completed_at IS NOT NULL AS is_completed,
+  coalesce(t.output_result ->> 'summary', t.summary, '') AS words
+FROM changes c JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = c.review_task_id
+WHERE c.workspace_id = $1 AND c.task_id = $2

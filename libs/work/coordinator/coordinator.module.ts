@@ -2,6 +2,7 @@ import { Global, Module } from '@nestjs/common';
 import { ScheduleModule } from '@nestjs/schedule';
 import { AgentManagerModule } from '#lib/agent-manager';
 import { COORDINATOR_HEALTH } from '#lib/observability';
+import { ChangesModule } from '#lib/changes';
 import { QuestionsModule } from '#lib/questions';
 import { RunsModule, SessionsModule } from '#lib/runs';
 import { SchedulesModule } from '#lib/schedules';
@@ -34,6 +35,7 @@ import { Visibility } from './status/visibility.js';
     ScheduleModule.forRoot(),
     AgentManagerModule,
     TaskManagerModule,
+    ChangesModule,
     QuestionsModule,
     RunsModule,
     SessionsModule,

@@ -110,7 +110,17 @@ export class Rounds {
       for (const run of await agent.live()) await agent.complete(run);
     }
     await this.mergeChanges();
-    const capabilities = ['work', 'hand', 'silent', 'draining', 'stray', 'heir', 'push', 'asks'];
+    const capabilities = [
+      'work',
+      'hand',
+      'silent',
+      'draining',
+      'stray',
+      'heir',
+      'push',
+      'asks',
+      'kind:codex',
+    ];
     const heir = await PullAgent.register(this.fleet, { capabilities });
     await heir.startHeartbeats();
     heir.work();
@@ -340,7 +350,8 @@ export class Rounds {
 
   /** Nobody reviews the change in time. */
   private async overdueReview(): Promise<void> {
-    const repository = { name: newId(), url: 'https://example.com/shop.git' };
+    const agent = { review: 'agent', reviewer: { kind: 'codex' } };
+    const repository = { name: newId(), url: 'https://example.com/shop.git', ...agent };
     const { body } = await this.fleet.api.post<{ id: string }>('/repositories', repository);
     await this.task({ repositoryId: body.id, requiredCapabilities: ['codes'] });
     const coder = await PullAgent.register(this.fleet, { capabilities: ['codes', 'git'] });

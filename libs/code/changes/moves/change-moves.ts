@@ -78,8 +78,10 @@ export class ChangeMoves {
   async prove(tx: Transaction, by: Mover, change: LockedChange): Promise<void> {
     const to = stateAfterProof(change.review);
     const review_seconds = this.config.tasks.reviewTimeoutSeconds;
+    const review_step = change.review === 'agent' || change.review === 'both' ? 'ask' : null;
     const message = 'Its acceptance succeeded';
-    await this.move(tx, by, change, to, { message, ...(to === 'IN_REVIEW' && { review_seconds }) });
+    const reviewed = to === 'IN_REVIEW' && { review_seconds, review_step };
+    await this.move(tx, by, change, to, { message, ...reviewed });
   }
 
   async approve(tx: Transaction, by: Mover, change: LockedChange): Promise<void> {

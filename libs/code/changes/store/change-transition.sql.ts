@@ -26,6 +26,8 @@ const MOVE_COLUMNS = {
   unattended_revisions: 'int',
   /** IN_REVIEW: seconds until the review is overdue. NULL means never. */
   review_seconds: 'float8',
+  /** IN_REVIEW: `ask` if an agent reviews as well. */
+  review_step: 'text',
   reason: 'text',
   message: 'text',
   actor_kind: 'text',
@@ -51,7 +53,10 @@ const EFFECTS: Record<ChangeState, Record<string, string>> = {
     // Commits of an earlier head that landed are in the target, on which the new head is rebased.
     landing_commits: `'{}'`,
   },
-  IN_REVIEW: { review_due_at: 'now() + make_interval(secs => m.review_seconds)' },
+  IN_REVIEW: {
+    review_due_at: 'now() + make_interval(secs => m.review_seconds)',
+    review_step: 'm.review_step',
+  },
   APPROVED: { step: `'land'`, approved_by: 'm.approved_by', approved_at: 'now()' },
   MERGED: { step: `'remove'`, merged_commit: 'm.merged_commit', merged_at: 'now()' },
   FAILED: { closed_at: 'now()' },
@@ -59,7 +64,7 @@ const EFFECTS: Record<ChangeState, Record<string, string>> = {
 };
 
 /** The columns that a transition empties unless its state has an effect on them. */
-const EMPTIED = new Set(['step', 'review_due_at']);
+const EMPTIED = new Set(['step', 'review_due_at', 'review_step']);
 
 function effectOf(column: string): string {
   const cases = CHANGE_STATES.filter((state) => EFFECTS[state][column] !== undefined).map(

@@ -21,6 +21,7 @@ export interface ChangeRow {
   deletions: number | null;
   approved_by: string | null;
   review_task_id: string | null;
+  review_step: 'ask' | 'take' | null;
   obstacle: string | null;
   step: Step | null;
   step_generation: number;
@@ -39,7 +40,7 @@ export interface ChangeRow {
 export const CHANGE_COLUMNS = `c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
   c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.run_id, c.revision,
   c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
-  c.review_task_id, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
+  c.review_task_id, c.review_step, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
   c.closed_at`;
 

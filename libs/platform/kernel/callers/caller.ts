@@ -4,7 +4,7 @@ export type MemberRole = 'OWNER' | 'ADMIN' | 'MEMBER' | 'VIEWER';
  * The caller that the guard established, an inbound hook with a signed event, or a schedule. Every
  * service method takes it first.
  */
-export type Caller = TokenCaller | HookCaller | ScheduleCaller;
+export type Caller = TokenCaller | HookCaller | ScheduleCaller | CoordinatorCaller;
 
 /** A caller with credentials. */
 export type TokenCaller = UserCaller | ApiKeyCaller | AgentCaller | RunCaller;
@@ -82,6 +82,12 @@ export interface ScheduleCaller {
   scheduleId: string;
 }
 
+/** The coordinator, for a workspace. It has no token, so no route accepts it. */
+export interface CoordinatorCaller {
+  kind: 'coordinator';
+  workspaceId: string;
+}
+
 /** The actor of a change, as the audit log stores it. */
 export interface Actor {
   kind: 'user' | 'api_key' | 'agent' | 'run' | 'hook' | 'schedule' | 'coordinator' | 'system';
@@ -105,5 +111,7 @@ export function actorOf(caller: Caller): Actor {
       return { kind: 'hook', id: caller.hookId };
     case 'schedule':
       return { kind: 'schedule', id: caller.scheduleId };
+    case 'coordinator':
+      return COORDINATOR;
   }
 }

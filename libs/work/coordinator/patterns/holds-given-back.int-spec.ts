@@ -66,6 +66,7 @@ const STEPS: Record<StepName, Damage | null> = {
   start_schedules: null,
   remind_reviews: null,
   start_delayed: null,
+  review_by_agents: null,
   fail_cycles: null,
   settle_dependents: null,
   grant_slots: null,

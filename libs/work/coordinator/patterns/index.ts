@@ -18,6 +18,7 @@ import { ReconcileStates } from './reconcile-states.js';
 import { RecoverLostRuns } from './recover-lost-runs.js';
 import { RecoverOrphans } from './recover-orphans.js';
 import { RemindReviews } from './remind-reviews.js';
+import { ReviewByAgents } from './review-by-agents.js';
 import { SettleDependents } from './settle-dependents.js';
 import { StartDelayed } from './start-delayed.js';
 import { StartSchedules } from './start-schedules.js';
@@ -48,6 +49,7 @@ export const RECONCILERS = [
   StartSchedules,
   RemindReviews,
   StartDelayed,
+  ReviewByAgents,
   FailCycles,
   SettleDependents,
   GrantSlots,

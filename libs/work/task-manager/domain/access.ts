@@ -27,6 +27,7 @@ export function visibilityOf(caller: Caller, holder: Holder): Visibility {
       return holder.runId === null || holder.runId === caller.runId ? sightOf(holder.runId) : null;
     case 'hook':
     case 'schedule':
+    case 'coordinator':
       return null;
   }
 }

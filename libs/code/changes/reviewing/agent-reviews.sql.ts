@@ -1,0 +1,115 @@
+import { command, query } from '#lib/database';
+import { isOver, journalRow } from '#lib/transitions';
+import { CHANGE_FIELDS } from '../store/change-transition.sql.js';
+
+/** SQL: an agent must be asked, or its task has ended. */
+const IS_DUE = `(c.review_step = 'ask' OR EXISTS (SELECT FROM agent_tasks t
+  WHERE t.workspace_id = c.workspace_id AND t.id = c.review_task_id
+    AND (${isOver('t')} OR t.status = 'ARCHIVED')))`;
+
+/** SQL: a review by an agent is due. Index: changes_review_step_idx. */
+export const AGENT_REVIEW_IS_DUE = `EXISTS (SELECT FROM changes c
+  WHERE c.state = 'IN_REVIEW' AND c.review_step IS NOT NULL AND ${IS_DUE})`;
+
+export interface DueAgentReview {
+  workspace_id: string;
+  task_id: string;
+  review_step: 'ask' | 'take';
+}
+
+/**
+ * Changes whose reviewing agent is to be asked, or has answered. Index: changes_review_step_idx.
+ * $1 maximum number of rows, $2 workspace or NULL.
+ */
+export const dueAgentReviews = query<DueAgentReview>(
+  'due_agent_reviews',
+  `
+SELECT c.workspace_id, c.task_id, c.review_step FROM changes c
+WHERE c.state = 'IN_REVIEW' AND c.review_step IS NOT NULL
+  AND ($2::uuid IS NULL OR c.workspace_id = $2) AND ${IS_DUE}
+LIMIT $1`,
+);
+
+export interface ChangeToReview {
+  title: string;
+  description: string | null;
+  instructions: string | null;
+  priority: number;
+  project_id: string | null;
+  acceptance: string | null;
+  target: string;
+  head_commit: string | null;
+  run_id: string | null;
+  kind: string | null;
+  model: string | null;
+}
+
+/** What a reviewing agent is given. Index: primary keys. $1 workspace, $2 change. */
+export const changeToReview = query<ChangeToReview>(
+  'change_to_review',
+  `
+SELECT t.title, t.description, t.instructions, t.priority, t.project_id, r.acceptance, c.target,
+  c.head_commit, c.run_id, r.reviewer_kind AS kind, r.reviewer_model AS model
+FROM changes c
+JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = c.task_id
+JOIN repositories r ON r.workspace_id = $1 AND r.id = c.repository_id
+WHERE c.workspace_id = $1 AND c.task_id = $2 AND c.state = 'IN_REVIEW' AND c.review_step = 'ask'`,
+);
+
+/**
+ * The task of the reviewing agent exists. No row: it was asked meanwhile, or the change moved.
+ * Index: primary key. $1 workspace, $2 change, $3 task, $4 the commit to review.
+ */
+export const noteReviewer = command<{ task_id: string }>(
+  'note_reviewer',
+  `
+UPDATE changes c SET review_step = 'take', review_task_id = $3, updated_at = now(),
+  version = c.version + 1
+WHERE c.workspace_id = $1 AND c.task_id = $2 AND c.state = 'IN_REVIEW' AND c.review_step = 'ask'
+  AND c.head_commit = $4
+RETURNING c.task_id`,
+);
+
+/** The words of the reviewing agent. Index: primary keys. $1 workspace, $2 change. */
+export const wordsOfReviewer = query<{
+  agent_id: string | null;
+  is_completed: boolean;
+  words: string;
+}>(
+  'words_of_reviewer',
+  `
+SELECT t.agent_id, t.completed_at IS NOT NULL AS is_completed,
+  coalesce(t.output_result ->> 'summary', t.summary, '') AS words
+FROM changes c JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = c.review_task_id
+WHERE c.workspace_id = $1 AND c.task_id = $2`,
+);
+
+/**
+ * The verdict was taken, with an obstacle for people if there is none. Under the task's lock. Index:
+ * primary key. $1 workspace, $2 change, $3 obstacle or NULL.
+ */
+export const endAgentReview = command<{ task_id: string }>(
+  'end_agent_review',
+  `
+WITH c AS (
+  UPDATE changes c SET review_step = NULL, obstacle = $3, updated_at = now(), version = c.version + 1
+  WHERE c.workspace_id = $1 AND c.task_id = $2
+  RETURNING c.*
+),
+journaled AS (
+  ${journalRow(
+    {
+      workspace_id: 'c.workspace_id',
+      event: "'change.obstructed'",
+      task_id: 'c.task_id',
+      run_id: 'c.run_id',
+      level: "'WARN'",
+      message: 'left(c.obstacle, 500)',
+      details: `jsonb_build_object('state', c.state, 'obstacle', c.obstacle, ${CHANGE_FIELDS})`,
+      actor_kind: "'coordinator'",
+    },
+    '(SELECT * FROM c WHERE c.obstacle IS NOT NULL) c',
+  )}
+)
+SELECT task_id FROM c`,
+);

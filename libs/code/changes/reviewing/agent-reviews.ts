@@ -1,0 +1,117 @@
+import { Injectable } from '@nestjs/common';
+import type { Readable } from 'node:stream';
+import { Artifacts } from '#lib/artifacts';
+import { Database, firstRow } from '#lib/database';
+import { type CoordinatorCaller, DroverError } from '#lib/kernel';
+import { Logger } from '#lib/observability';
+import { TaskCreation } from '#lib/task-manager';
+import { lockTasks } from '#lib/transitions';
+import { reviewInstructions, verdictIn } from '../domain/agent-review.js';
+import { isApproved } from '../domain/change-decisions.js';
+import { ChangeMoves } from '../moves/change-moves.js';
+import { DIFF } from '../reading/changes.js';
+import { lockChange } from '../store/changes.sql.js';
+import { approvalsOfChange } from '../store/reviews.sql.js';
+import {
+  type ChangeToReview,
+  changeToReview,
+  type DueAgentReview,
+  endAgentReview,
+  noteReviewer,
+  wordsOfReviewer,
+} from './agent-reviews.sql.js';
+
+const MAX_TITLE = 240;
+const NO_VERDICT = 'The reviewing agent gave no verdict: review the change yourself.';
+
+/** The change moved, or somebody else has asked. */
+class Outdated extends Error {}
+
+/** Reviews by agents: a task asks another agent, and its last words have the verdict. */
+@Injectable()
+export class AgentReviews {
+  constructor(
+    private readonly database: Database,
+    private readonly artifacts: Artifacts,
+    private readonly creation: TaskCreation,
+    private readonly moves: ChangeMoves,
+    private readonly logger: Logger,
+  ) {}
+
+  /** Repeatable: the row of the change keeps two servers from asking twice. */
+  async advance({ workspace_id, task_id, review_step }: DueAgentReview): Promise<void> {
+    if (review_step === 'ask') await this.ask(workspace_id, task_id);
+    else await this.take(workspace_id, task_id);
+  }
+
+  private async ask(workspaceId: string, changeId: string): Promise<void> {
+    const tenant = this.database.tenant(workspaceId);
+    const change = await firstRow(tenant, changeToReview, [workspaceId, changeId]);
+    if (!change) return;
+    const caller: CoordinatorCaller = { kind: 'coordinator', workspaceId };
+    const diff = await this.diffOf(workspaceId, change);
+    try {
+      await this.creation.createTogether(caller, [taskOf(change, diff)], async (tx, [taskId]) => {
+        const params = [workspaceId, changeId, taskId, change.head_commit];
+        if (!(await firstRow(tx, noteReviewer, params))) throw new Outdated();
+      });
+    } catch (error) {
+      if (error instanceof Outdated) return;
+      // Full queues empty. Other refusals need a person.
+      if (!(error instanceof DroverError) || error.code === 'queue_full') throw error;
+      this.logger.warn('A reviewing agent could not be asked', { workspaceId, changeId, error });
+      await tenant.rows(endAgentReview, [workspaceId, changeId, NO_VERDICT]);
+    }
+  }
+
+  private async take(workspaceId: string, changeId: string): Promise<void> {
+    await this.database.tenant(workspaceId).transaction(async (tx) => {
+      await lockTasks(tx, workspaceId, [changeId]);
+      const change = await firstRow(tx, lockChange, [workspaceId, changeId]);
+      if (change?.state !== 'IN_REVIEW' || change.review_step !== 'take') return;
+      const said = await firstRow(tx, wordsOfReviewer, [workspaceId, changeId]);
+      const verdict = said?.is_completed === true ? verdictIn(said.words) : undefined;
+      await tx.rows(endAgentReview, [workspaceId, changeId, verdict ? null : NO_VERDICT]);
+      if (!verdict) return;
+      const by = { workspaceId, actor: { kind: 'agent' as const, id: said?.agent_id ?? null } };
+      await this.moves.note(tx, by, change, { kind: 'review', ...verdict });
+      if (verdict.verdict === 'changes_requested') {
+        return this.moves.returnToWork(tx, by, change, { why: 'changes_requested' });
+      }
+      const approvals = await tx.rows(approvalsOfChange, [workspaceId, changeId, change.revision]);
+      const person = approvals.some(({ author }) => !author.startsWith('agent:'));
+      if (isApproved(change.review, { agent: true, person })) {
+        await this.moves.approve(tx, by, change);
+      }
+    });
+    this.moves.wake(workspaceId);
+  }
+
+  /** The stored diff, or words that there is none. */
+  private async diffOf(workspaceId: string, { run_id: runId }: ChangeToReview): Promise<string> {
+    if (runId === null) return '';
+    const found = await this.artifacts
+      .open(workspaceId, { runId, name: DIFF })
+      .catch(() => undefined);
+    return found === undefined ? '(The diff is not available.)' : textOf(found.content);
+  }
+}
+
+async function textOf(content: Readable): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of content) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function taskOf(change: ChangeToReview, diff: string) {
+  const { kind, model, title, project_id: projectId, priority } = change;
+  const about = { ...change, headCommit: change.head_commit };
+  return {
+    title: `Review: ${title}`.slice(0, MAX_TITLE),
+    taskType: 'review',
+    priority,
+    instructions: reviewInstructions(about, diff),
+    agent: { kind: kind ?? '', permissionMode: 'read-only', ...(model === null ? {} : { model }) },
+    ...(projectId === null ? {} : { projectId }),
+  };
+}
