@@ -80,13 +80,17 @@ it('a change is made, sent back, approved and merged', async () => {
   expect([back.code, back.stdout]).toEqual([0, expect.stringContaining('WORKING')]);
   await submit(commit(2), 'x');
   await finish('prove', { outcome: 'green', commit: commit(2), exitCode: 0 });
+  const more = await drover('task', 'continue', id, 'And a changelog');
+  expect([more.code, more.stdout.trim()]).toEqual([0, id]);
+  await submit(commit(3), 'x');
+  await finish('prove', { outcome: 'green', commit: commit(3), exitCode: 0 });
   const old = await drover('review', 'approve', id, '--commit', commit(1));
   expect([old.code, old.stderr]).toEqual([4, expect.stringContaining('another head commit')]);
   expect((await drover('review', 'approve', id)).stdout).toContain('APPROVED');
   await finish('land', { outcome: 'blocked', reason: 'The checkout is dirty.' });
   expect((await drover('review', 'show', id)).stdout).toContain('The checkout is dirty.');
   expect((await drover('change', 'merge', id)).code).toBe(0);
-  await finish('land', { outcome: 'merged', commit: commit(3) });
+  await finish('land', { outcome: 'merged', commit: commit(4) });
   expect(await json('task', 'show', id)).toMatchObject({ status: 'COMPLETED' });
   await finish('remove', { outcome: 'removed' });
 

@@ -290,11 +290,22 @@ const message: CommandSpec = {
 const continueTask: CommandSpec = {
   usage: 'continue <task> <text>',
   summary: 'Continue the conversation of a finished task in a new task',
-  about: 'Prints the ID of the new task. Follow it with `drover attach`.',
+  about:
+    'Prints the ID of the new task. Follow it with `drover attach`. A task whose change is in review ' +
+    'goes on itself: the text is a request for changes.',
   options: [['--attach <file...>', 'files for the agent, such as pictures']],
   examples: ["task continue $TASK 'Now add a test for week 53'"],
   run: async (cli, [id = '', text = ''], flags) => {
     const params = { path: { id } };
+    const { status, pausedFor } = await readTask(cli.drover, id);
+    if (status === 'PAUSED' && pausedFor === 'review') {
+      const body = { body: text };
+      const change = await cli.drover.post('/api/v1/changes/{id}/request-changes', {
+        params,
+        body,
+      });
+      return cli.out.done(change, change.id);
+    }
     const attachments = await attachFiles(cli, flags.list('attach'));
     const task = await cli.drover.post('/api/v1/agent-tasks/{id}/continue', {
       params,
