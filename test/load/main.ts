@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { backlog } from './benchmarks/backlog.js';
 import { claimComplete } from './benchmarks/claim-complete.js';
 import { claimHolds } from './benchmarks/claim-holds.js';
+import { codeWork } from './benchmarks/code-work.js';
 import { coordinator } from './benchmarks/coordinator.js';
 import { createBatch } from './benchmarks/create-batch.js';
 import { createToStart } from './benchmarks/create-to-start.js';
@@ -56,6 +57,7 @@ const ALL: readonly Benchmark[] = [
   usageReports,
   webhooks,
   modelProxy,
+  codeWork,
   peers,
 ];
 
