@@ -189,8 +189,12 @@ export class Steps {
     repository: HostRepository,
     { gitDir, signal }: { gitDir: string; signal: AbortSignal },
   ): Promise<string> {
+    const look = () => (headCommit ? commitOf(headCommit, { gitDir }) : undefined);
+    // The host of its run has it already.
+    const known = await look();
+    if (known !== undefined) return known;
     await repository.fetch([], signal);
-    const found = headCommit ? await commitOf(headCommit, { gitDir }) : undefined;
+    const found = await look();
     if (found !== undefined) return found;
     throw new UnusableRepository(
       `The submitted commit ${headCommit ?? ''} is no longer on the branch ${branch ?? ''}`,
