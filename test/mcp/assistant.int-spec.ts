@@ -24,9 +24,22 @@ const READING = [
   'get_usage',
   'list_budgets',
   'list_changes',
+  'list_dead_letter',
   'list_questions',
+  'list_schedules',
 ];
-const WRITING = ['cancel_task', 'create_task', 'pause_task', 'resume_task', 'retry_task'];
+const WRITING = [
+  'cancel_task',
+  'create_schedule',
+  'create_task',
+  'pause_schedule',
+  'pause_task',
+  'replay_dead_letter',
+  'resume_schedule',
+  'resume_task',
+  'retry_task',
+  'run_schedule',
+];
 
 describe.each(VIAS)('over %s', (via) => {
   const assistant = async (values: Record<string, unknown> = {}) =>
@@ -38,9 +51,10 @@ describe.each(VIAS)('over %s', (via) => {
     [['tasks:write'], 'VIEWER', [...READING, 'list_tasks']],
     [['agents:write'], 'OWNER', ['list_agents']],
     [['changes:review'], 'OWNER', ['approve_change', 'request_changes']],
+    [['workspace:admin'], 'ADMIN', ['stop_all_runs']],
     [['projects:read'], 'OWNER', []],
   ])('a key with the scopes %j and the role %s sees its tools', async (scopes, role, names) => {
-    const { tools } = await assistant({ scopes, ...(role === 'VIEWER' && { role }) });
+    const { tools } = await assistant({ scopes, ...(role !== 'OWNER' && { role }) });
     expect(await tools()).toEqual([...names].sort());
   });
 
@@ -83,6 +97,26 @@ describe.each(VIAS)('over %s', (via) => {
       state: 'WORKING',
       reviews: [{ verdict: 'green' }, { verdict: 'changes_requested', comments }],
     });
+  });
+
+  it('an assistant creates a schedule, runs it, and stops all runs', async () => {
+    const { call } = await assistant({
+      scopes: ['tasks:write', 'workspace:admin'],
+      role: 'ADMIN',
+    });
+    const task = { title: 'Nightly', taskType: 'research' };
+    const made = await call('create_schedule', { name: via, everySeconds: 3600, task });
+    const scheduleId = String(made.data.id);
+    const started = await call('run_schedule', { scheduleId });
+    expect(started.data).toMatchObject({ outcome: 'started', manual: true });
+    expect((await call('pause_schedule', { scheduleId })).data).toMatchObject({ nextDueAt: null });
+    expect((await call('list_schedules', { name: via })).data.items).toMatchObject([
+      { id: scheduleId },
+    ]);
+    const stopped = await call('stop_all_runs', { reason: 'Tested' });
+    expect(stopped.data).toMatchObject({ scope: 'workspace', endRuns: true });
+    await app.db.owner.query('UPDATE pauses SET ended_at = now() WHERE id = $1', [stopped.data.id]);
+    expect((await call('list_dead_letter', {})).data.items).toEqual([]);
   });
 
   it('an assistant pauses, resumes, cancels and retries a task', async () => {

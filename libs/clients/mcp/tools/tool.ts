@@ -19,7 +19,7 @@ export interface RunContext extends Context {
 
 /** Access of a person's tool: the role of a user, and for an API key also the scope. */
 export interface PersonAccess {
-  role: 'VIEWER' | 'MEMBER';
+  role: 'VIEWER' | 'MEMBER' | 'ADMIN';
   scope: Scope;
 }
 
@@ -98,11 +98,13 @@ function toMetadata<Input extends z.ZodObject, C extends Context>(spec: Spec<Inp
   return { name, title, description, route, input, hosted, notice, annotations };
 }
 
+const RANKS: readonly string[] = ['VIEWER', 'MEMBER', 'ADMIN', 'OWNER'];
+
 /** Whether the caller sees the tool. This avoids refusals, but the route decides about rights. */
 export function isOffered(tool: Tool, caller: McpCaller): boolean {
   if (tool.for === 'run') return caller.kind === 'run';
   const { role, scope } = tool.for;
   const isPerson = caller.kind === 'user' || caller.kind === 'api_key';
-  if (!isPerson || (role === 'MEMBER' && caller.role === 'VIEWER')) return false;
+  if (!isPerson || RANKS.indexOf(caller.role ?? 'VIEWER') < RANKS.indexOf(role)) return false;
   return caller.scopes === null || caller.scopes.includes(scope);
 }
