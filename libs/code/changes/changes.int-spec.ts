@@ -341,6 +341,8 @@ describe('the steps of a change', () => {
     const first = await step(held.agent);
     expect(await step(held.agent)).toBeUndefined();
     await scene.sql(`UPDATE changes SET step_until = now() WHERE task_id = $1`, held.id);
+    const stranger = await scene.workspace.newAgent({ capabilities: ['command'] });
+    expect(await step(stranger)).toBeUndefined();
     const other = await scene.workspace.newAgent({ capabilities: ['git'] });
     const second = await step(other);
     expect(second!.step.generation).toBeGreaterThan(first!.step.generation);

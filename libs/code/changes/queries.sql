@@ -40,6 +40,8 @@ WITH due AS MATERIALIZED (
   SELECT c.task_id FROM changes c
   WHERE c.workspace_id = $1 AND c.step IS NOT NULL AND c.step_due_at <= now()
     AND (c.step_until IS NULL OR c.step_until <= now())
+    AND EXISTS (SELECT FROM agents a WHERE a.workspace_id = $1 AND a.id = $2
+      AND 'git' = ANY (a.capabilities))
     AND (c.step <> 'land' OR NOT EXISTS (SELECT FROM changes o
       WHERE o.workspace_id = $1 AND o.repository_id = c.repository_id AND o.target = c.target
         AND o.step = 'land' AND o.step_agent_id IS NOT NULL AND o.task_id <> c.task_id))

@@ -1,4 +1,5 @@
 import { command, query } from '#lib/database';
+import { USES_GIT } from '#lib/kernel';
 import { journalRow } from '#lib/transitions';
 import { CHANGE_COLUMNS, type ChangeRow } from '../store/changes.sql.js';
 import { CHANGE_FIELDS } from '../store/change-transition.sql.js';
@@ -17,6 +18,8 @@ export interface ClaimedStep extends ChangeRow {
  * change that has waited longest. A host whose lease has ended loses its step. One change of a
  * branch lands at a time: if two hosts take two, changes_landing_key refuses the second.
  *
+ * Only agents that use git get one, because it comes with the credentials of the repository.
+ *
  * Index: changes_step_idx, which has no finished changes. Measured with 100,000 finished changes and
  * 100 steps that wait: 0.3 ms. $1 workspace, $2 agent.
  */
@@ -27,6 +30,8 @@ WITH due AS MATERIALIZED (
   SELECT c.task_id FROM changes c
   WHERE c.workspace_id = $1 AND c.step IS NOT NULL AND c.step_due_at <= now()
     AND (c.step_until IS NULL OR c.step_until <= now())
+    AND EXISTS (SELECT FROM agents a WHERE a.workspace_id = $1 AND a.id = $2
+      AND '${USES_GIT}' = ANY (a.capabilities))
     AND (c.step <> 'land' OR NOT EXISTS (SELECT FROM changes o
       WHERE o.workspace_id = $1 AND o.repository_id = c.repository_id AND o.target = c.target
         AND o.step = 'land' AND o.step_agent_id IS NOT NULL AND o.task_id <> c.task_id))

@@ -93,7 +93,7 @@ export class Reviews {
    */
   merge(caller: Caller, id: string): Promise<WholeChange> {
     return this.within(caller, id, async (tx, by, change) => {
-      if (change.state === 'MERGED') return;
+      if (change.state === 'MERGED' && change.step === null) return;
       if (change.step === null) throw illegalChange(change.state, 'MERGED');
       await tx.rows(retryStep, [by.workspaceId, id]);
     });
