@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import pLimit from 'p-limit';
@@ -29,6 +30,7 @@ let attached: AttachedFile[] | 'too large';
 /** The artifacts at the server, by name. */
 let artifacts: Map<string, string>;
 let circles: Parameters<typeof startAgent>[1]['circles'];
+let code: Parameters<typeof startAgent>[1]['code'];
 
 beforeEach(() => {
   made = makeJob({ network: 'host' });
@@ -36,6 +38,7 @@ beforeEach(() => {
   [kept, starts, learned, attached] = [undefined, [], [], []];
   artifacts = new Map();
   circles = 'end';
+  code = undefined;
   const searchPath = process.env['PATH'] ?? '';
   drivers = new Drivers({ dir: made.workDir }, { process: { searchPath, supervisor } });
   driver = drivers.choose(undefined, 'test');
@@ -70,6 +73,7 @@ async function start(instructions: string, prompt: JobReports['prompt'] = prompt
     log: new Log(() => undefined),
     passedEnv: {},
     circles,
+    code,
     limit: pLimit(1),
     learn: (secrets) => void learned.push(...secrets),
   });
@@ -102,6 +106,29 @@ test('the agent has the MCP servers of its project, and no log has their secrets
   expect(told).toMatch(/"value":"\[redacted\]".*"value":"\[redacted\]"/);
   expect(JSON.stringify(made.entries)).not.toMatch(/key-of-(files|issues)/);
   expect(learned).toEqual(['key-of-files', 'key-of-issues']);
+});
+
+test('an agent with a repository starts in its files, and its state has none of them', async () => {
+  let touches = 0;
+  code = {
+    touched: () => void (touches += 1),
+    surroundings: () =>
+      Promise.resolve({
+        env: { FLAVOUR: 'sweet' },
+        reach: { network: 'host', allowedHosts: [] },
+        otherFiles: [],
+        services: [],
+        spec: {
+          samePath: true,
+          prepare: (work: string) => writeFile(join(work, 'checked-out.txt'), 'of the branch'),
+        },
+      }),
+  } as unknown as typeof code;
+  expect(await run('say Hello')).toMatchObject({ kind: 'succeeded' });
+  const found = await readFile(join(made.job.folder.work, 'checked-out.txt'), 'utf8');
+  expect([found, touches > 0]).toEqual(['of the branch', true]);
+  const { files } = await unpackState(kept!);
+  expect(files.filter(({ name }) => name.startsWith('work/'))).toEqual([]);
 });
 
 describe('an agent that turns in circles', () => {
