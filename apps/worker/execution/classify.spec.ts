@@ -54,6 +54,11 @@ describe('The end of a process', () => {
       { class: 'disk', message: 'Exited with 1, and its folder is full' },
     ],
     [
+      'a limit of memory',
+      { signal: 'SIGKILL', oomKilled: true, exceeded: { limit: 'memory', mb: 512 } },
+      { class: 'oom', message: 'The memory limit of 512 MiB was reached' },
+    ],
+    [
       'a program that lacks a module',
       { exitCode: 1, lastWords: ["Error: Cannot find module 'left-pad'"] },
       { class: 'exit_code', retryable: false },

@@ -1,4 +1,12 @@
-import { type DataKey, keyIdOf, openValue, type Place, sealValue, shownOf } from './sealed-text.js';
+import {
+  type DataKey,
+  isSealed,
+  keyIdOf,
+  openValue,
+  type Place,
+  sealValue,
+  shownOf,
+} from './sealed-text.js';
 import {
   type KnownValues,
   mapFieldsOf,
@@ -182,6 +190,12 @@ export function openOriginal(
     return sealed;
   });
   return failure ?? { kind: 'opened', value };
+}
+
+/** A value that is a secret as a whole. One that is not sealed was altered. */
+export function openWhole(original: Original<Column>, key: DataKey | undefined): Opened {
+  if (isSealed(original.sealed)) return openOriginal(original, key);
+  return unreadable(original.column_name, undefined, key);
 }
 
 /** The original under another key. */

@@ -2,7 +2,7 @@ import { createSecretKey, randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { isSealed, keyIdOf, openValue, type Place, sealValue, shownOf } from './sealed-text.js';
-import { holdsSecrets } from './originals.js';
+import { holdsSecrets, openWhole, sealWhole } from './originals.js';
 import { makeDataKey, unwrap } from './wrapping.js';
 
 const masterKey = (id: string) => ({ id, key: createSecretKey(randomBytes(32)) });
@@ -26,6 +26,16 @@ describe('a sealed value', () => {
     const sealed = sealValue(key, 'a very secret text', place, '[redacted]');
     expect(sealed).not.toContain('secret');
     expect(Buffer.from(sealed.split(':')[3] ?? '', 'base64url').includes('secret')).toBe(false);
+  });
+
+  it('a whole secret opens, and a text that is not sealed does not pass for one', () => {
+    const id = '01a20d20-0000-7000-8000-000000000000';
+    const column = { workspace_id: id, provider_id: id, column_name: 'secret' as const };
+    const original = { ...column, key_id: 'k1' };
+    const sealed = sealWhole(key, 'the key', column);
+    expect(openWhole({ ...original, sealed }, key)).toEqual({ kind: 'opened', value: 'the key' });
+    const plain = openWhole({ ...original, sealed: 'the key' }, key);
+    expect(plain).toMatchObject({ kind: 'unreadable', why: 'altered' });
   });
 
   it('sealing twice gives different values', () => {

@@ -6,7 +6,7 @@ import {
   type ColumnOfModelProvider,
   type ColumnOfRepository,
   type ColumnOfWebhook,
-  openOriginal,
+  openWhole,
   sealWhole,
   type SigningColumn,
 } from '../domain/originals.js';
@@ -93,7 +93,7 @@ export abstract class SigningSecrets {
     for (const row of await runner.rows(this.statements.valid, params)) {
       const place = { workspaceId: row.workspace_id, id: row.owner_id };
       const original = { ...this.columnOf(place, row.column_name), ...sealedOf(row) };
-      const outcome = openOriginal(original, await this.ring.find(row.key_id));
+      const outcome = openWhole(original, await this.ring.find(row.key_id));
       instruments.secrets.inc({ operation: outcome.kind });
       if (outcome.kind !== 'opened' || typeof outcome.value !== 'string') continue;
       opened.set(place.id, [...(opened.get(place.id) ?? []), outcome.value]);

@@ -1,4 +1,12 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -37,6 +45,14 @@ describe('an installation', () => {
     putNpm('exit 1');
     await installKind(codex, join(root, 'agents'), process.env);
     expect(modeOf(installation())).toBe(0o755);
+  });
+
+  it('a program that needs its script has it, whatever the settings of npm say', async () => {
+    const claude = kindOf('claude-code')!;
+    putNpm('echo "$@" > words');
+    await installKind(claude, join(root, 'agents'), process.env);
+    const place = join(root, 'agents', `claude-code-${claude.program!.npm.version}`);
+    expect(readFileSync(join(place, 'words'), 'utf8')).toContain('--ignore-scripts=false');
   });
 
   it('a failure of npm leaves nothing, and repeats its words', async () => {

@@ -43,9 +43,10 @@ export async function installKind(
 export function installCommand({ program }: AgentKind): string[] {
   if (program === null) return [];
   const { npm, needsInstallScript } = program;
-  // Scripts of all packages stay off if the program works without its own.
-  const scripts = needsInstallScript ? [] : ['--ignore-scripts'];
-  return ['npm', 'install', ...scripts, `${npm.package}@${npm.version}`];
+  // Scripts of all packages stay off if the program works without its own. The settings of npm can say
+  // otherwise.
+  const scripts = needsInstallScript ? '--ignore-scripts=false' : '--ignore-scripts';
+  return ['npm', 'install', scripts, `${npm.package}@${npm.version}`];
 }
 
 /** The folder of an installed kind's commands. */

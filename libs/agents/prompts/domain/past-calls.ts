@@ -101,9 +101,14 @@ function partsOf(entries: readonly ConversationEntry[]): Part[] {
   return parts;
 }
 
-/** Without the details of a worker, the entry has the title of the call only. */
+/**
+ * Without the details of a worker, the entry has the title of the call only. Gemini CLI tells no input
+ * beside the title.
+ */
 function callOf({ message, tool, input }: ConversationEntry): string {
-  const text = tool === null ? (message ?? '') : `${tool} ${input ?? ''}`;
+  const title = message ?? '';
+  const said = ['', '{}', 'null'].includes(input ?? '') ? title : input;
+  const text = tool === null ? title : `${tool} ${said}`;
   return cut(oneLine(text), MAX_PART);
 }
 

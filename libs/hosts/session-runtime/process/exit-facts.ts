@@ -35,13 +35,8 @@ export function describeExit(
   return message.slice(0, MAX_MESSAGE).toWellFormed();
 }
 
-const OVER_LIMIT = {
-  disk: 'Ended because its folder exceeded',
-  memory: 'Ended because its processes exceeded',
-};
-
 function endOf({ lost, exitCode, signal, exceeded }: Parameters<typeof describeExit>[0]): string {
   if (lost) return 'The session ended, and what watched it was ended too: nobody knows how';
-  if (exceeded) return `${OVER_LIMIT[exceeded.limit]} ${exceeded.mb} MiB`;
+  if (exceeded) return `The ${exceeded.limit} limit of ${exceeded.mb} MiB was reached`;
   return exitCode === null ? `Ended by ${signal ?? 'a signal'}` : `Exited with ${exitCode}`;
 }

@@ -120,11 +120,17 @@ export class FirstProcess {
     output.end();
     watch?.stop();
     if (this.sandbox?.groups !== undefined) removeGroups(this.sandbox.groups);
-    const because = exit.exitCode === 0 ? {} : await this.limitsMet(folder);
+    const because = exit.exitCode === 0 ? {} : await this.limitsMet(folder, { ...exit, oomKilled });
     return { ...exit, oomKilled, ...because, ...(strays.found > 0 && { strays }) };
   }
 
-  private async limitsMet({ root }: SessionFolder) {
+  private async limitsMet({ root }: SessionFolder, exit: Parameters<typeof wasKilledForMemory>[0]) {
+    const { groups, limits } = this.sandbox ?? {};
+    // The group has this limit and no other processes.
+    const isOfGroup = groups?.memory !== undefined && wasKilledForMemory(exit);
+    if (isOfGroup && limits !== undefined && limits.memoryMb > 0) {
+      this.exceeded ??= { limit: 'memory', mb: limits.memoryMb };
+    }
     const quota = this.sandbox?.quota;
     const folderFull = quota !== undefined && (await isFolderFull(quota, root));
     return { exceeded: this.exceeded, ...(folderFull && { folderFull }) };
@@ -198,4 +204,13 @@ function wasOomKilled(
 ): boolean | null {
   if (exit.signal !== 'SIGKILL' && exit.exitCode !== 137) return false;
   return before === undefined || after === undefined ? null : after > before;
+}
+
+/** The first process was killed, and so the kernel did not only kill another one of its session. */
+function wasKilledForMemory({
+  exitCode,
+  signal,
+  oomKilled,
+}: Pick<ProcessExit, 'exitCode' | 'signal' | 'oomKilled'>): boolean {
+  return oomKilled === true && (signal === 'SIGKILL' || exitCode === 137);
 }
