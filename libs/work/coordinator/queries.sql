@@ -422,11 +422,11 @@ chosen AS MATERIALIZED (
     WHERE t.workspace_id = k.workspace_id AND t.concurrency_key = k.concurrency_key
       AND NOT t.waits_for_slot AND (t.status IN ('PENDING', 'ASSIGNED', 'RUNNING', 'PAUSED') OR (t.status = 'ABORTED' AND t.retry_at IS NOT NULL))) slots
   CROSS JOIN LATERAL (
-    SELECT w.id, w.concurrency_limit, row_number() OVER () AS place FROM (
-      SELECT t.id, t.concurrency_limit FROM agent_tasks t
-      WHERE t.workspace_id = k.workspace_id AND t.concurrency_key = k.concurrency_key AND t.waits_for_slot AND t.status = 'PENDING' AND t.unmet_dependencies = 1
-      ORDER BY t.priority DESC, t.created_at, t.id LIMIT 1000) w) c
-  WHERE slots.taken + c.place <= c.concurrency_limit
+    SELECT t.concurrency_limit AS most FROM agent_tasks t WHERE t.workspace_id = k.workspace_id AND t.concurrency_key = k.concurrency_key AND t.waits_for_slot AND t.status = 'PENDING' AND t.unmet_dependencies = 1
+    ORDER BY t.priority DESC, t.created_at, t.id LIMIT 1) head
+  CROSS JOIN LATERAL (
+    SELECT t.id FROM agent_tasks t WHERE t.workspace_id = k.workspace_id AND t.concurrency_key = k.concurrency_key AND t.waits_for_slot AND t.status = 'PENDING' AND t.unmet_dependencies = 1
+    ORDER BY t.priority DESC, t.created_at, t.id LIMIT greatest(0, head.most - slots.taken)) c
   LIMIT $1
 ),
 locked AS MATERIALIZED (

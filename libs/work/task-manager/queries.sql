@@ -227,8 +227,7 @@ RETURNING t.id
 
 -- list_dead_letter_groups
 WITH groups AS MATERIALIZED (
-  SELECT t.failure_fingerprint AS fingerprint, count(*)::int AS count,
-    (array_agg(t.id ORDER BY t.id DESC))[1] AS task_id
+  SELECT t.failure_fingerprint AS fingerprint, count(*)::int AS count
   FROM agent_tasks t
   WHERE t.workspace_id = $1 AND t.failure_fingerprint IS NOT NULL
   GROUP BY t.failure_fingerprint
@@ -238,9 +237,12 @@ page AS (
   WHERE $2::int IS NULL OR g.count < $2 OR (g.count = $2 AND g.fingerprint > $3)
   ORDER BY g.count DESC, g.fingerprint LIMIT $4
 )
-SELECT p.fingerprint, p.count, p.task_id, t.title, t.task_type, coalesce(t.failure_reason, t.abort_reason) AS reason,
+SELECT p.fingerprint, p.count, t.id AS task_id, t.title, t.task_type, coalesce(t.failure_reason, t.abort_reason) AS reason,
   t.last_error, coalesce(t.failed_at, t.aborted_at) AS failed_at
-FROM page p JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = p.task_id
+FROM page p CROSS JOIN LATERAL (
+  SELECT t.* FROM agent_tasks t
+  WHERE t.workspace_id = $1 AND t.failure_fingerprint = p.fingerprint
+  ORDER BY t.id DESC LIMIT 1) t
 ORDER BY p.count DESC, p.fingerprint
 
 -- lock_debounce_key

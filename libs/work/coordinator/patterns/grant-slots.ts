@@ -10,16 +10,16 @@ import { dueAtOnceIf } from './due.sql.js';
 const WAITS = (t: string) =>
   `${t}.waits_for_slot AND ${t}.status = 'PENDING' AND ${t}.unmet_dependencies = 1`;
 
-/** Maximum number of tasks of one key in a sweep, the highest limit. */
-const OF_ONE_KEY = 1_000;
+const OF_KEY = `t.workspace_id = k.workspace_id AND t.concurrency_key = k.concurrency_key AND ${WAITS('t')}`;
 
 /**
  * Gives the free slots of each concurrency key to its waiting tasks: the highest priority first,
- * then the oldest. A limit is that of the waiting task. Only the leader gives slots, behind the
- * fence, so a key never has more.
+ * then the oldest. The limit of a key is that of its first waiting task. Only the leader gives
+ * slots, behind the fence, so a key never has more.
  *
  * Indexes: agent_tasks_slot_idx, one look-up for each key; agent_tasks_slot_taken_idx. With 10,000
- * waiting tasks of 100 keys: 3 ms. $1 rows at most, $2 workspace or NULL.
+ * waiting tasks of 100 keys: 7 ms without a free slot, 30 ms with 200. $1 rows at most, $2
+ * workspace or NULL.
  */
 const grantFreeSlots = command<{ workspace_id: string }>(
   'grant_free_slots',
@@ -42,11 +42,11 @@ chosen AS MATERIALIZED (
     WHERE t.workspace_id = k.workspace_id AND t.concurrency_key = k.concurrency_key
       AND NOT t.waits_for_slot AND ${isOpen('t')}) slots
   CROSS JOIN LATERAL (
-    SELECT w.id, w.concurrency_limit, row_number() OVER () AS place FROM (
-      SELECT t.id, t.concurrency_limit FROM agent_tasks t
-      WHERE t.workspace_id = k.workspace_id AND t.concurrency_key = k.concurrency_key AND ${WAITS('t')}
-      ORDER BY t.priority DESC, t.created_at, t.id LIMIT ${OF_ONE_KEY}) w) c
-  WHERE slots.taken + c.place <= c.concurrency_limit
+    SELECT t.concurrency_limit AS most FROM agent_tasks t WHERE ${OF_KEY}
+    ORDER BY t.priority DESC, t.created_at, t.id LIMIT 1) head
+  CROSS JOIN LATERAL (
+    SELECT t.id FROM agent_tasks t WHERE ${OF_KEY}
+    ORDER BY t.priority DESC, t.created_at, t.id LIMIT greatest(0, head.most - slots.taken)) c
   LIMIT $1
 ),
 locked AS MATERIALIZED (
