@@ -1,4 +1,5 @@
 import { mkdirSync, rmSync } from 'node:fs';
+import { request } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '#lib/kernel';
@@ -18,11 +19,12 @@ const isRoot = process.getuid?.() === 0;
 const OTHER = { uid: 54_322, gid: 54_322 };
 const PORT = 6175;
 const TOKEN = 'the-token-of-the-run';
+const TYPE = 'application/x-git-receive-pack-request';
 const LIVE: Admission = { admitted: true };
 
 let place: TestPlace;
 let remote: TestRepository;
-let driver: RuntimeDriver;
+let driver: RuntimeDriver | undefined;
 beforeEach(() => {
   place = new TestPlace();
   const { path } = place.repository('checked-out');
@@ -30,13 +32,13 @@ beforeEach(() => {
   remote = new TestRepository(place.path('remote.git'));
 });
 afterEach(() => {
-  driver.close();
+  driver?.close();
   place.remove();
 });
 
 /** Room for a second session of a test. */
 function again(): void {
-  driver.close();
+  driver?.close();
   for (const name of ['run', 'run-work']) rmSync(place.path(name), { recursive: true });
 }
 
@@ -226,5 +228,43 @@ const branches = () => remote.git('branch', '--format=%(refname:short)').split('
     expect(exitCode).not.toBe(0);
     expect(output).toMatch(/pack exceeds maximum allowed size/);
     expect(branches()).toEqual(['main']);
+  });
+});
+
+describe('a push that breaks off', () => {
+  it('changes nothing, and keeps neither the next push nor the end of its run', async () => {
+    const test = await TestRun.start(place, remote.path);
+    const { run, mirror } = test;
+    const admitted: (() => void)[] = [];
+    const proxy = await GitProxy.open({
+      run,
+      token: TOKEN,
+      listen: 'loopback',
+      admit: () => {
+        admitted.shift()?.();
+        return Promise.resolve(LIVE);
+      },
+      refresh: () => Promise.resolve(),
+      forward: () => Promise.resolve(LIVE),
+      note: () => undefined,
+    });
+    const from = await mirror.tip('main');
+    const line = `${from} ${'1'.repeat(40)} ${run.ref}\0report-status`;
+    const breakOff = async (): Promise<void> => {
+      const sent = request(`${proxy.addressAt(undefined)}/git-receive-pack`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${TOKEN}`, 'content-type': TYPE },
+      }).on('error', () => undefined);
+      const isAdmitted = new Promise<void>((resolve) => admitted.push(resolve));
+      sent.write(`${(line.length + 4).toString(16).padStart(4, '0')}${line}0000PACK`);
+      await isAdmitted;
+      sent.destroy();
+    };
+    await breakOff();
+    await breakOff();
+    const closing = performance.now();
+    await proxy.close();
+    expect(performance.now() - closing).toBeLessThan(9_000);
+    expect(await run.tip()).toBe(from);
   });
 });

@@ -2,7 +2,9 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { PassThrough, type Readable } from 'node:stream';
+import { finished, PassThrough, pipeline, type Readable } from 'node:stream';
+import { finished as isFinished } from 'node:stream/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
 import { listenForSession } from '#lib/session-runtime';
 import type { RunRepository } from '../repository/run-repository.js';
@@ -37,6 +39,8 @@ const READS = 'git-upload-pack';
 const WRITES = 'git-receive-pack';
 const NOTHING = /^0+$/;
 const FRESH_MS = 2_000;
+/** The time that a push has to end after its session. */
+const CLOSE_MS = 10_000;
 
 /**
  * The remote of one session: it can fetch all branches, and push to its own one. The session has no
@@ -47,6 +51,7 @@ export class GitProxy {
   private freshAt = -Infinity;
   /** One push after the other. */
   private pushing: Promise<unknown> = Promise.resolve();
+  private readonly closing = new AbortController();
 
   private constructor(
     private readonly server: Server,
@@ -83,11 +88,15 @@ export class GitProxy {
     return `http://127.0.0.1:${port ?? this.port}${ROOT}`;
   }
 
-  /** Waits for the push that is under way. */
+  /** Waits for the push that is under way, at most for 10 s. Then it ends what is left. */
   async close(): Promise<void> {
     this.stopListening();
-    await this.pushing;
+    const over = new AbortController();
+    const late = delay(CLOSE_MS, undefined, { signal: over.signal }).catch(() => undefined);
+    await Promise.race([this.pushing, late]);
+    over.abort();
     this.server.closeAllConnections();
+    this.closing.abort();
   }
 
   private async serve(request: IncomingMessage, answer: ServerResponse): Promise<void> {
@@ -140,16 +149,20 @@ export class GitProxy {
     query = '',
   ): Promise<void> {
     const { gitDir } = this.options.run;
-    const found = await askBackend({ gitDir, path, query, request, body: request });
+    const { signal } = this.closing;
+    const found = await askBackend({ gitDir, path, query, request, body: request, signal });
     await passOn(found, answer);
   }
 
   /** The refs of a push are known before any object of it is read. */
   private async receive(request: IncomingMessage, answer: ServerResponse): Promise<void> {
     const isPacked = request.headers['content-encoding'] === 'gzip';
-    const plain = isPacked ? request.pipe(createGunzip()) : request;
-    plain.on('error', () => answer.destroy());
-    const body = plain.pipe(new PassThrough());
+    const body = new PassThrough();
+    // A push that breaks off ends its body with an error, and not never.
+    pipeline([request, ...(isPacked ? [createGunzip()] : []), body], (error) => {
+      if (error) answer.destroy();
+    });
+    body.on('error', () => undefined);
     const { head, first } = await readHead(body);
     if (head === undefined) return refuse(answer, 400, 'The push is not readable.');
     const own = this.options.run.ref;
@@ -206,11 +219,16 @@ export class GitProxy {
     const whole = new PassThrough();
     whole.write(first);
     body.pipe(whole);
+    finished(body, { writable: false }, (error) => error && whole.destroy(error));
+    // The client reads the answer of a git that ended early after it has sent everything.
+    whole.on('error', () => undefined).on('close', () => body.resume());
     const headers = { ...request.headers };
     delete headers['content-encoding'];
     const { gitDir } = this.options.run;
     const asked = { method: request.method, headers };
-    return askBackend({ gitDir, path: `/${WRITES}`, query: '', request: asked, body: whole });
+    const { signal } = this.closing;
+    const path = `/${WRITES}`;
+    return askBackend({ gitDir, path, query: '', request: asked, body: whole, signal });
   }
 
   private async admission(): Promise<Admission> {
@@ -230,7 +248,7 @@ export class GitProxy {
     why: string,
   ): Promise<void> {
     body.resume();
-    if (!body.readableEnded) await once(body, 'end').catch(() => undefined);
+    await isFinished(body, { writable: false }).catch(() => undefined);
     answer.writeHead(200, {
       'content-type': `application/x-${WRITES}-result`,
       'cache-control': 'no-cache',

@@ -14,6 +14,8 @@ export interface BackendRequest {
   request: Pick<IncomingMessage, 'method' | 'headers'>;
   body: Readable;
   config?: readonly Setting[];
+  /** Ends the program. */
+  signal?: AbortSignal;
 }
 
 export interface BackendAnswer {
@@ -32,7 +34,7 @@ const MAX_HEADERS = 16_384;
  * @throws Error if it ends without an answer
  */
 export async function askBackend(asked: BackendRequest): Promise<BackendAnswer> {
-  const { gitDir, path, query, request, body, config } = asked;
+  const { gitDir, path, query, request, body, config, signal } = asked;
   const { file, argv, env } = commandOf(['http-backend'], {
     config,
     env: {
@@ -52,7 +54,7 @@ export async function askBackend(asked: BackendRequest): Promise<BackendAnswer> 
       }),
     },
   });
-  const child = spawn(file, argv, { cwd: '/', env, stdio: ['pipe', 'pipe', 'ignore'] });
+  const child = spawn(file, argv, { cwd: '/', env, stdio: ['pipe', 'pipe', 'ignore'], signal });
   child.on('error', () => child.stdout.destroy());
   child.stdin.on('error', () => undefined);
   // A server that refuses the request does not read the rest of it.
