@@ -14,6 +14,7 @@ import {
   mergeBase,
   patchOf,
   push,
+  readRefs,
   RunRepository,
   Snapshots,
   UnusableRepository,
@@ -52,8 +53,11 @@ const OBJECTS = '/run/drover-objects';
 const DIFF = 'change.diff';
 /** The time to send the diff of a change. */
 const UPLOAD_MS = 60_000;
+/** The time in which the server says whether the run is live. */
+const ADMIT_MS = 20_000;
 /** The least time between two snapshots while the session runs. */
 const SNAPSHOT_MS = 10_000;
+const KEEP_ATTEMPTS = 3;
 const REFUSED = ['stale_run', 'run_not_found', 'agent_terminated'] as const;
 
 /**
@@ -237,7 +241,9 @@ export class CodeRun {
   /** The server says whether the run is live. */
   private async admit(): Promise<Admission> {
     try {
-      await this.parts.api.runRepository(this.job.run.id);
+      const ask = () => this.parts.api.runRepository(this.job.run.id);
+      const signal = AbortSignal.timeout(ADMIT_MS);
+      await retrying('live run', ask, { log: this.parts.log, signal });
       return { admitted: true };
     } catch (error) {
       if (!hasCode(error, ...REFUSED)) throw error;
@@ -248,6 +254,8 @@ export class CodeRun {
 
   /** The branch of the run is at the target's commit before its first push. */
   private async forward(from: string | undefined, to: string): Promise<Admission> {
+    const admission = await this.admit();
+    if (!admission.admitted) return admission;
     const before = from === this.begin.tip && !this.isPushed ? undefined : from;
     const refs = [{ name: this.run.ref, from: before, to }];
     const end = await this.repository.reach((remote) => push(this.run.gitDir, remote, refs));
@@ -332,10 +340,18 @@ export class CodeRun {
     const { commit, isNew } = await this.snapshots.take(this.words('Work that is not submitted'));
     if (!isNew || commit === this.kept) return;
     const name = workRef(this.job.task.id);
-    const refs = [{ name, from: this.kept, to: commit }];
-    const end = await repository.reach((remote) => push(run.gitDir, remote, refs));
-    if (end.kind === 'done') this.kept = commit;
-    else if (end.kind === 'refused') this.note(`The files of the session are not kept: ${end.why}`);
+    for (let attempt = 0; attempt < KEEP_ATTEMPTS; attempt += 1) {
+      if (!(await this.admit()).admitted) return;
+      const refs = [{ name, from: this.kept, to: commit }];
+      const end = await repository.reach((remote) => push(run.gitDir, remote, refs));
+      if (end.kind === 'done') return void (this.kept = commit);
+      if (end.kind === 'refused') {
+        return this.note(`The files of the session are not kept: ${end.why}`);
+      }
+      // An earlier run has moved it while it ended. This one is the live one.
+      const found = await repository.reach((remote) => readRefs(remote, [name]));
+      this.kept = found.get(name);
+    }
   }
 
   private get author() {

@@ -280,6 +280,28 @@ async function step(
     expect(ended.outcome.kind).toBe('failed');
     expect(ended.lines).toContain('no longer the live run of its task');
     expect(remote.git('branch', '--format=%(refname:short)')).toBe('main');
+    for (const script of ['echo x > x', 'echo x > x; exit 7']) {
+      const asked = { count: 0 };
+      const late = await work(script, { isLive: () => asked.count++ === 0 });
+      expect(late.outcome.kind).toBe('failed');
+      expect(asked.count).toBeGreaterThan(1);
+    }
+    expect(remote.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main');
+  });
+
+  it('is kept also when an earlier run moved its ref meanwhile', async () => {
+    const taskId = newId();
+    const ref = `refs/drover/work/${taskId}`;
+    const moved = remote.head('main');
+    const asked = { count: 0 };
+    await work('echo mine > mine.txt; exit 7', {
+      taskId,
+      isLive: () => {
+        if (asked.count++ === 1) remote.git('update-ref', ref, moved);
+        return true;
+      },
+    });
+    expect(remote.show(ref, 'mine.txt')).toBe('mine');
   });
 
   it('without a change submits none of its own', async () => {
