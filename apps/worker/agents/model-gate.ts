@@ -83,7 +83,8 @@ export class RunModelGate implements ModelGate {
     const model = isModelName(usage.model) ? usage.model : requestedModel;
     const tokens = input + output + cacheRead + cacheWrite;
     if (tokens === 0) return this.holds.release(id);
-    this.parts.onTokens?.(tokens);
+    // Cached input repeats with each request, and says nothing about the work.
+    this.parts.onTokens?.(input + output);
     this.parts.report.usage([
       {
         id,

@@ -9,7 +9,7 @@ WHERE workspace_id = $1 AND id = $2
 RETURNING id
 
 -- database_time
-SELECT now() AS now
+SELECT clock_timestamp() AS now
 
 -- delete_schedule
 DELETE FROM schedules WHERE workspace_id = $1 AND id = $2 RETURNING id
@@ -94,10 +94,14 @@ due AS MATERIALIZED (
 moved AS (
   UPDATE schedules s SET due_at = d.next_due_at, start_at = d.next_start_at
   FROM due d WHERE s.workspace_id = $1 AND s.id = d.schedule_id
+),
+recorded AS (
+  INSERT INTO schedule_occurrences (workspace_id, schedule_id, due_at, outcome, task_id, reason, detail)
+  SELECT $1, d.schedule_id, d.due_at, d.outcome, d.task_id, d.reason, d.detail FROM due d
+  ON CONFLICT (workspace_id, schedule_id, due_at) DO NOTHING
+  RETURNING schedule_id
 )
-INSERT INTO schedule_occurrences (workspace_id, schedule_id, due_at, outcome, task_id, reason, detail)
-SELECT $1, d.schedule_id, d.due_at, d.outcome, d.task_id, d.reason, d.detail FROM due d
-RETURNING schedule_id
+SELECT d.schedule_id, d.schedule_id IN (SELECT schedule_id FROM recorded) AS is_new FROM due d
 
 -- unfinished_tasks
 SELECT s.id AS "scheduleId", t.id, t.scheduled_for::text AS "scheduledFor"

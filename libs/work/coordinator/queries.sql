@@ -425,8 +425,11 @@ chosen AS MATERIALIZED (
     SELECT t.concurrency_limit AS most FROM agent_tasks t WHERE t.workspace_id = k.workspace_id AND t.concurrency_key = k.concurrency_key AND t.waits_for_slot AND t.status = 'PENDING' AND t.unmet_dependencies = 1
     ORDER BY t.priority DESC, t.created_at, t.id LIMIT 1) head
   CROSS JOIN LATERAL (
-    SELECT t.id FROM agent_tasks t WHERE t.workspace_id = k.workspace_id AND t.concurrency_key = k.concurrency_key AND t.waits_for_slot AND t.status = 'PENDING' AND t.unmet_dependencies = 1
+    SELECT t.id, t.concurrency_limit,
+      row_number() OVER (ORDER BY t.priority DESC, t.created_at, t.id) AS place
+    FROM agent_tasks t WHERE t.workspace_id = k.workspace_id AND t.concurrency_key = k.concurrency_key AND t.waits_for_slot AND t.status = 'PENDING' AND t.unmet_dependencies = 1
     ORDER BY t.priority DESC, t.created_at, t.id LIMIT greatest(0, head.most - slots.taken)) c
+  WHERE slots.taken + c.place <= c.concurrency_limit
   LIMIT $1
 ),
 locked AS MATERIALIZED (

@@ -23,7 +23,8 @@ SELECT allow_run_commands FROM workspaces WHERE id = $1
 SELECT (((t.status = 'COMPLETED' OR (t.status = 'ARCHIVED' AND t.completed_at IS NOT NULL)) OR (t.status = 'FAILED' OR (t.status = 'ABORTED' AND t.retry_at IS NULL)
   OR (t.status = 'ARCHIVED' AND t.completed_at IS NULL))) OR t.status = 'ARCHIVED') AS is_over, t.title, t.description, t.task_type, t.priority,
   t.agent, t.input_context, t.metadata, t.secrets, t.required_capabilities, t.project_id, t.milestone_id, t.repository_id,
-  t.max_retries, t.retry_backoff_seconds, t.timeout_seconds, t.checkpoint_data,
+  t.max_retries, t.retry_backoff_seconds, t.timeout_seconds, t.concurrency_key, t.concurrency_limit,
+  t.checkpoint_data,
   ARRAY(SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = t.id) AS tags,
   (SELECT jsonb_agg(to_jsonb(s)) FROM task_secrets s
     WHERE s.workspace_id = $1 AND s.task_id = t.id) AS originals
@@ -271,7 +272,8 @@ WITH waiting AS MATERIALIZED (
 ),
 changed AS (
   UPDATE agent_tasks t SET version = t.version + 1, updated_at = now(),
-    start_at = coalesce($7::timestamptz, now() + make_interval(secs => $8::int))
+    start_at = coalesce($7::timestamptz, now() + make_interval(secs => $8::int)),
+    queue_expires_at = coalesce($9::timestamptz, now() + make_interval(secs => $10::int))
   FROM waiting w WHERE t.workspace_id = $1 AND t.id = w.id
   RETURNING t.id, t.version, t.status
 ),

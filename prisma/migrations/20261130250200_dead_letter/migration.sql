@@ -12,9 +12,9 @@ ALTER TABLE agent_tasks
   ADD COLUMN replays_id uuid,
   ADD COLUMN replayed_by_id uuid,
   ADD CONSTRAINT agent_tasks_replays_fkey FOREIGN KEY (workspace_id, replays_id)
-    REFERENCES agent_tasks (workspace_id, id) ON DELETE RESTRICT,
+    REFERENCES agent_tasks (workspace_id, id) ON DELETE RESTRICT NOT VALID,
   ADD CONSTRAINT agent_tasks_replayed_by_fkey FOREIGN KEY (workspace_id, replayed_by_id)
-    REFERENCES agent_tasks (workspace_id, id) ON DELETE RESTRICT;
+    REFERENCES agent_tasks (workspace_id, id) ON DELETE RESTRICT NOT VALID;
 
 UPDATE agent_tasks SET failure_fingerprint =
     failure_fingerprint(task_type, coalesce(failure_reason, abort_reason), last_error)

@@ -93,7 +93,8 @@ export class ProgressJudge {
     const isNewFile = step.files.some((state) => !this.files.has(state));
     for (const state of step.files) this.files.add(state);
     const times = this.count(step.call + step.result);
-    const verdict = this.weighError(step);
+    // A look at something that is waited for can fail often.
+    const verdict = isPoll ? undefined : this.weighError(step);
     if (isNewFile) {
       this.hasEdited = true;
       this.tokens = 0;
@@ -126,7 +127,9 @@ export class ProgressJudge {
   private weighError({ error, call, title }: Step): Verdict | undefined {
     if (error === null) {
       for (const [key, { calls }] of this.errors) {
-        if (calls.has(call)) this.errors.delete(key);
+        if (!calls.has(call)) continue;
+        this.errors.delete(key);
+        this.measured.delete('same_error');
       }
       return undefined;
     }

@@ -21,6 +21,8 @@ type Result = Extract<AgentEvent, { type: 'tool_result' }>;
 /** More of an output than this tells nothing new: the middle is left out. In characters. */
 const PART = 4_000;
 const TITLE = 200;
+/** `Exit code #` and its like. In characters. */
+const SHORT = 30;
 
 /** Times and durations differ between two equal results. */
 const TIMES =
@@ -37,10 +39,17 @@ export function stepOf(call: Call | undefined, result: Result, tookMs: number): 
     title: (title.trim() || name).slice(0, TITLE),
     call: hashOf(`${name} ${JSON.stringify(input) ?? ''}`),
     result: hashOf(`${result.ok} ${text}`),
-    error: result.ok ? null : hashOf(text.replace(NUMBERS, '#').replace(/\s+/g, ' ')),
+    error: result.ok ? null : errorOf(text, call),
     files: (result.diffs ?? []).map(stateAfter),
     tookMs,
   };
+}
+
+/** A short text is that of many errors, so the call belongs to it. */
+function errorOf(text: string, call: Call | undefined): string {
+  const words = text.replace(NUMBERS, '#').replace(/\s+/g, ' ').trim();
+  const input = words.length < SHORT ? JSON.stringify(call?.input) : '';
+  return hashOf(`${input} ${words}`);
 }
 
 function ends(text: string): string {

@@ -188,6 +188,13 @@ const HEALTHY: Record<string, Write> = {
       if (s.chance(0.3)) s.edit(`src/part-${i}.ts`, 'x', `y ${i}`);
     }
   },
+  'searches without a hit': (s) => {
+    for (let i = 0; i < 30; i++) {
+      s.run(`rg -l week-${i} src`, '', { ok: false });
+      if (s.chance(0.3)) s.run(`test -f src/week-${i}.ts`, 'Exit code 1', { ok: false });
+    }
+    s.edit('src/week.ts', '', 'week');
+  },
   'a service that starts': (s) => {
     for (let i = 0; i < 5; i++) {
       s.run('curl -s localhost:8080/health', 'connection refused', { ok: false });
@@ -224,7 +231,7 @@ const HEALTHY: Record<string, Write> = {
 
 const PER_CLASS = 10;
 
-/** Sessions that are stuck in six ways, and healthy ones of nine sorts, all generated. */
+/** Sessions that are stuck in six ways, and healthy ones of ten sorts, all generated. */
 export function labelledSessions(): LabelledSession[] {
   const sessions: LabelledSession[] = [];
   const write = (name: string, circle: Circle | null, parts: Write[], half: Half) => {

@@ -133,8 +133,10 @@ export class Schedules {
       const next = { ...fieldsOf(row), ...withoutUndefined(change) };
       const isNewRule = changesRule(change);
       const rule = isNewRule ? ruleFrom(mergedRule(change, row), now) : ruleOf(row);
-      const isMoved = (isNewRule || change.jitterSeconds !== undefined) && row.paused_at === null;
-      const due = isMoved ? dueOf(rule, id, next.jitterSeconds, now) : [row.due_at, row.start_at];
+      const due =
+        isNewRule && row.paused_at === null
+          ? dueOf(rule, id, next.jitterSeconds, now)
+          : waitingOf(row, next.jitterSeconds);
       const columns = columnsOf({ ...next, ...rule });
       await tx.rows(changeSchedule, [
         workspaceId,
@@ -290,6 +292,12 @@ function ruleFrom({ cron, timeZone, everySeconds }: RuleRequest, now: Date): Sch
 function dueOf(rule: ScheduleRule, id: string, jitterSeconds: number, now: Date) {
   const dueAt = dueTimesOf(rule).after(now);
   return [dueAt, dueAt && startOf(id, dueAt, jitterSeconds)];
+}
+
+/** The same due time, with another jitter if that has changed. */
+function waitingOf({ id, due_at: dueAt, start_at: startAt, ...row }: ScheduleRow, jitter: number) {
+  if (jitter === row.jitter_seconds) return [dueAt, startAt];
+  return [dueAt, dueAt && startOf(id, dueAt, jitter)];
 }
 
 type Fields = Required<Omit<ScheduleRequest, keyof RuleRequest>> & { jitterSeconds: number };

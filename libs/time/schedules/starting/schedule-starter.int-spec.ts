@@ -129,6 +129,34 @@ describe('a due time', () => {
     expect(Date.parse(body.nextDueAt ?? '')).toBeGreaterThan(Date.now());
   });
 
+  it('a due time that is recorded already is over, and the next one follows', async () => {
+    const schedule = await create({ overlap: 'allow' });
+    await makeDue(schedule);
+    await server.db.owner.query(
+      `INSERT INTO schedule_occurrences (workspace_id, schedule_id, due_at, outcome)
+       SELECT workspace_id, id, due_at, 'skipped' FROM schedules WHERE id = $1`,
+      [schedule.id],
+    );
+    await sweep();
+    expect(await tasksOf(schedule)).toEqual([]);
+    const { body } = await workspace.api.get<Schedule>(`/schedules/${schedule.id}`);
+    expect(Date.parse(body.nextDueAt ?? '')).toBeGreaterThan(Date.now());
+  });
+
+  it('another jitter keeps the pending due time', async () => {
+    const schedule = await create();
+    await makeDue(schedule, 5);
+    const due = (await workspace.api.get<Schedule>(`/schedules/${schedule.id}`)).body.nextDueAt;
+    const changed = await workspace.api.patch<Schedule>(`/schedules/${schedule.id}`, {
+      jitterSeconds: 0,
+    });
+    expect(changed.body.nextDueAt).toBe(due);
+    const jittered = await workspace.api.patch<Schedule>(`/schedules/${schedule.id}`, {
+      jitterSeconds: 600,
+    });
+    expect(jittered.body.nextDueAt).toBe(due);
+  });
+
   it('a due time waits while the queue is full', async () => {
     const schedule = await create();
     const { owner } = server.db;

@@ -56,6 +56,9 @@ interface Start {
 /** A schedule was changed, or its due time was started elsewhere, since it was read. */
 class Outdated extends Error {}
 
+/** A due time has an occurrence. */
+class Recorded extends Error {}
+
 /** Creates the tasks of schedules at their due times. Each due time is over exactly once. */
 @Injectable()
 export class ScheduleStarter {
@@ -75,7 +78,9 @@ export class ScheduleStarter {
     const { service } = this.database;
     const rows = await service.rows(dueSchedules, [SCHEDULES_PER_CYCLE, workspaceId]);
     const byWorkspace = grouped(rows, (row) => row.workspace_id);
-    for (const [id, due] of byWorkspace) await this.handle(id, due);
+    for (const [id, due] of byWorkspace) {
+      await this.handle(id, due).catch((error: unknown) => this.postpone(due, error));
+    }
     return { moved: rows.length, more: false, byWorkspace: countByWorkspace(rows) };
   }
 
@@ -88,7 +93,7 @@ export class ScheduleStarter {
     const tenant = this.database.tenant(workspaceId);
     const row = await firstRow(tenant, findSchedule, [workspaceId, scheduleId]);
     if (!row) throw new DroverError('schedule_not_found');
-    const now = (await firstRow(tenant, databaseTime))?.now as Date;
+    const now = notWhole((await firstRow(tenant, databaseTime))?.now as Date);
     const tasks = scheduled(row, now, tasksOf(row.name, row.tasks));
     let recorded: OccurrenceRow | undefined;
     await this.creation
@@ -101,6 +106,18 @@ export class ScheduleStarter {
         throw new DroverError('conflict_retry', { cause: error, retryAfterSeconds: 1 });
       });
     return toOccurrenceView(recorded as OccurrenceRow);
+  }
+
+  /** One workspace must not stop the schedules of the others. */
+  private async postpone(rows: readonly DueRow[], error: unknown): Promise<void> {
+    if (isUnreachable(error)) throw error;
+    const [first] = rows;
+    const workspaceId = first?.workspace_id ?? '';
+    this.logger.error('schedules of a workspace did not start', { workspaceId, error });
+    const tenant = this.database.tenant(workspaceId);
+    for (const { id, due_at: dueAt } of rows) {
+      await tenant.rows(postponeStart, [workspaceId, id, dueAt, BROKEN_SECONDS]);
+    }
   }
 
   private async handle(workspaceId: string, rows: readonly DueRow[]): Promise<void> {
@@ -128,7 +145,8 @@ export class ScheduleStarter {
         others.push(occurrence(row, plan.next, { outcome: 'missed' }));
         continue;
       }
-      const overlap = decideOverlap(row.overlap, unfinished.get(row.id) ?? []);
+      const earlier = (unfinished.get(row.id) ?? []).filter((task) => isBefore(task, row.due_at));
+      const overlap = decideOverlap(row.overlap, earlier);
       if (overlap.kind === 'skip') {
         const skipped = { outcome: 'skipped', reason: 'overlap', detail: overlap.detail } as const;
         others.push(occurrence(row, plan.next, skipped));
@@ -192,6 +210,12 @@ export class ScheduleStarter {
     const { workspace_id: workspaceId, id, due_at: dueAt } = row;
     const tenant = this.database.tenant(workspaceId);
     if (error instanceof Outdated) return;
+    // It is over already: the schedule goes on.
+    if (error instanceof Recorded) {
+      const known = occurrence(row, next, { outcome: 'skipped', reason: 'recorded' });
+      await tenant.rows(recordOccurrences, [workspaceId, JSON.stringify([known])]);
+      return;
+    }
     if (isRefusal(error)) {
       const failed = occurrence(row, next, failure(error));
       await tenant.rows(recordOccurrences, [workspaceId, JSON.stringify([failed])]);
@@ -214,7 +238,7 @@ function grouped<T>(items: readonly T[], keyOf: (item: T) => string): Map<string
   return groups;
 }
 
-/** @throws Outdated */
+/** @throws Outdated, Recorded */
 async function record(
   tx: Transaction,
   workspaceId: string,
@@ -222,6 +246,17 @@ async function record(
 ): Promise<void> {
   const recorded = await tx.rows(recordOccurrences, [workspaceId, JSON.stringify(occurrences)]);
   if (recorded.length < occurrences.length) throw new Outdated();
+  if (recorded.some(({ is_new: isNew }) => !isNew)) throw new Recorded();
+}
+
+/** Due times are whole seconds, so a start by hand never takes the place of one. */
+function notWhole(time: Date): Date {
+  return time.getMilliseconds() === 0 ? new Date(time.getTime() + 1) : time;
+}
+
+/** Another leader can have started this due time meanwhile: its tasks are no earlier ones. */
+function isBefore({ scheduledFor }: UnfinishedTask, dueAt: Date): boolean {
+  return Date.parse(scheduledFor) < dueAt.getTime();
 }
 
 function callerOf({ workspace_id: workspaceId, id }: ScheduleRow): ScheduleCaller {

@@ -31,13 +31,13 @@ export interface Occurrence {
 
 /**
  * Records due times and moves their schedules to the next ones, in the transaction that creates
- * their tasks. A schedule that was changed, or is being changed, has no row in the answer: the
- * caller then rolls back. The primary key of schedule_occurrences makes a second task for a due
+ * their tasks. A schedule that was changed, or is being changed, has no row in the answer, and a due
+ * time that is recorded already is not new: the caller then rolls back. The primary key of schedule_occurrences makes a second task for a due
  * time impossible.
  *
  * Index: primary keys. 100 schedules of 100,000: 4 ms. $1 workspace, $2 JSON array of Occurrence.
  */
-export const recordOccurrences = command<{ schedule_id: string }>(
+export const recordOccurrences = command<{ schedule_id: string; is_new: boolean }>(
   'record_occurrences',
   `
 WITH input AS MATERIALIZED (
@@ -53,10 +53,14 @@ due AS MATERIALIZED (
 moved AS (
   UPDATE schedules s SET due_at = d.next_due_at, start_at = d.next_start_at
   FROM due d WHERE s.workspace_id = $1 AND s.id = d.schedule_id
+),
+recorded AS (
+  INSERT INTO schedule_occurrences (workspace_id, schedule_id, due_at, outcome, task_id, reason, detail)
+  SELECT $1, d.schedule_id, d.due_at, d.outcome, d.task_id, d.reason, d.detail FROM due d
+  ON CONFLICT (workspace_id, schedule_id, due_at) DO NOTHING
+  RETURNING schedule_id
 )
-INSERT INTO schedule_occurrences (workspace_id, schedule_id, due_at, outcome, task_id, reason, detail)
-SELECT $1, d.schedule_id, d.due_at, d.outcome, d.task_id, d.reason, d.detail FROM due d
-RETURNING schedule_id`,
+SELECT d.schedule_id, d.schedule_id IN (SELECT schedule_id FROM recorded) AS is_new FROM due d`,
 );
 
 /**

@@ -31,8 +31,14 @@ const COLUMNS = `s.workspace_id, s.id, s.name, s.cron, s.time_zone, s.every_seco
   s.overlap, s.missed, s.missed_limit, s.jitter_seconds, s.due_at, s.start_at, s.paused_at, s.pause_reason,
   s.created_by, s.version, s.created_at, s.updated_at`;
 
-/** The database's time, which decides when schedules are due. */
-export const databaseTime = query<{ now: Date }>('database_time', 'SELECT now() AS now');
+/**
+ * The database's time, which decides when schedules are due. Not now(): a change that waited for a
+ * lock would set a due time that is over.
+ */
+export const databaseTime = query<{ now: Date }>(
+  'database_time',
+  'SELECT clock_timestamp() AS now',
+);
 
 /** Serialises the creation of schedules in a workspace until the transaction ends. $1 workspace. */
 export const lockSchedules = query<never>(

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '#lib/database';
-import { type Caller, DroverError } from '#lib/kernel';
+import { type Caller, DroverError, newId } from '#lib/kernel';
 import type { TaskFilter } from '../domain/task-filter.js';
 import { requireNamed, requireTasks } from '../queries/require-named.js';
 import { matchingIds } from './matching-ids.sql.js';
@@ -78,8 +78,10 @@ export class BulkCommands {
 
   private async *matching(workspaceId: string, filter: TaskFilter): AsyncGenerator<string[]> {
     let after: string | null = null;
+    // A command that creates tasks must not meet them again.
+    const before = newId();
     for (;;) {
-      const { sql, params } = matchingIds(workspaceId, filter, { after, limit: CHUNK });
+      const { sql, params } = matchingIds(workspaceId, filter, { after, before, limit: CHUNK });
       const rows: { id: string }[] = await this.database.tenant(workspaceId).rows(sql, params);
       if (rows.length === 0) return;
       after = rows.at(-1)?.id ?? null;

@@ -21,6 +21,8 @@ export interface ContinuedRow {
   max_retries: number;
   retry_backoff_seconds: number;
   timeout_seconds: number | null;
+  concurrency_key: string | null;
+  concurrency_limit: number | null;
   checkpoint_data: Record<string, unknown>;
   originals: Original<ColumnOfTask>[] | null;
 }
@@ -31,7 +33,8 @@ export const continuedTask = query<ContinuedRow>(
   `
 SELECT (${isOver('t')} OR t.status = 'ARCHIVED') AS is_over, t.title, t.description, t.task_type, t.priority,
   t.agent, t.input_context, t.metadata, t.secrets, t.required_capabilities, t.project_id, t.milestone_id, t.repository_id,
-  t.max_retries, t.retry_backoff_seconds, t.timeout_seconds, t.checkpoint_data,
+  t.max_retries, t.retry_backoff_seconds, t.timeout_seconds, t.concurrency_key, t.concurrency_limit,
+  t.checkpoint_data,
   ARRAY(SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = t.id) AS tags,
   (SELECT jsonb_agg(to_jsonb(s)) FROM task_secrets s
     WHERE s.workspace_id = $1 AND s.task_id = t.id) AS originals

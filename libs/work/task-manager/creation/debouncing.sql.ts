@@ -10,7 +10,7 @@ export const lockDebounceKey = query<never>(
 /**
  * Moves the start of the task that waits under a debounce key. Index: agent_tasks_debounce_idx.
  * $1 workspace, $2 key, $3 to $6 see recordOfChange, $7 the start or NULL, $8 seconds from now or
- * NULL.
+ * NULL, $9 the expiry or NULL, $10 seconds from now or NULL. The expiry is that of the new request.
  */
 export const moveStart = command<{ id: string }>(
   'move_start',
@@ -23,7 +23,8 @@ WITH waiting AS MATERIALIZED (
 ),
 changed AS (
   UPDATE agent_tasks t SET version = t.version + 1, updated_at = now(),
-    start_at = coalesce($7::timestamptz, now() + make_interval(secs => $8::int))
+    start_at = coalesce($7::timestamptz, now() + make_interval(secs => $8::int)),
+    queue_expires_at = coalesce($9::timestamptz, now() + make_interval(secs => $10::int))
   FROM waiting w WHERE t.workspace_id = $1 AND t.id = w.id
   RETURNING t.id, t.version, t.status
 ),

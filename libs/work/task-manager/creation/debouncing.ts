@@ -20,9 +20,11 @@ export async function moveWaitingStart(
   if (task?.debounceKey === undefined) return undefined;
   const { workspaceId } = caller;
   const { debounceKey, startAt = null, delaySeconds = null } = task;
+  const { expiresAt = null, queueExpiresInSeconds = null } = task;
   const { kind, id } = actorOf(caller);
   await tx.rows(lockDebounceKey, [workspaceId, debounceKey]);
-  const params = [workspaceId, debounceKey, kind, id, '{}', ['startAt'], startAt, delaySeconds];
+  const times = [startAt, delaySeconds, expiresAt, queueExpiresInSeconds];
+  const params = [workspaceId, debounceKey, kind, id, '{}', ['startAt'], ...times];
   const moved = await firstRow(tx, moveStart, params);
   if (!moved) return undefined;
   const row = await firstRow(tx, taskViews, [workspaceId, [moved.id]]);

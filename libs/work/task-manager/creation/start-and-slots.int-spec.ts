@@ -157,6 +157,24 @@ describe('a debounce key', () => {
     expect((await create({ ...key, delaySeconds: HOUR })).id).not.toBe(first.id);
   });
 
+  it('a later creation moves the expiry as well', async () => {
+    const first = await create({
+      debounceKey: 'k',
+      delaySeconds: HOUR,
+      queueExpiresInSeconds: 2 * HOUR,
+    });
+    const second = await create({ debounceKey: 'k', delaySeconds: HOUR });
+    expect(second).toMatchObject({ id: first.id, queueExpiresAt: null });
+  });
+
+  it('agents cannot have one, because they would read the tasks of others', async () => {
+    const body = { title: 'T', taskType: 'test', debounceKey: 'k', delaySeconds: HOUR };
+    expect(await agent.api.post('/agent-tasks', body)).toMatchObject({
+      status: 400,
+      body: { errors: [{ field: 'debounceKey', message: 'is not for agents and runs' }] },
+    });
+  });
+
   it('tasks of a batch cannot have one', async () => {
     const tasks = [1, 2].map(() => ({
       title: 'T',
@@ -202,6 +220,15 @@ describe('a concurrency key', () => {
     const priorities = new Map(tasks.map(({ id }, index) => [id, [3, 9, 5, 7, 1][index]]));
     const waited = byPriority.map((id) => priorities.get(id) ?? 0);
     expect(waited).toEqual([...waited].sort((a, b) => b - a));
+  });
+
+  it('a task with a smaller limit waits until so few run', async () => {
+    await create({ concurrencyKey: 'mixed', concurrencyLimit: 3, priority: 9 });
+    await create({ concurrencyKey: 'mixed', concurrencyLimit: 1 });
+    const [first] = await claimAll(1);
+    expect(await claim()).toEqual([]);
+    await agent.api.post(`/runs/${first?.run.id}/complete`, {});
+    await claimAll(1);
   });
 
   it('a task that is retried by hand waits for a slot again', async () => {

@@ -83,6 +83,10 @@ function toRequest(task: ContinuedRow): TaskRequest {
     ...(task.project_id !== null && { projectId: task.project_id }),
     ...(task.milestone_id !== null && { milestoneId: task.milestone_id }),
     ...(task.repository_id !== null && { repositoryId: task.repository_id }),
+    ...(task.concurrency_key !== null && {
+      concurrencyKey: task.concurrency_key,
+      concurrencyLimit: task.concurrency_limit,
+    }),
     maxRetries: task.max_retries,
     retryBackoffSeconds: task.retry_backoff_seconds,
     timeoutSeconds: task.timeout_seconds,

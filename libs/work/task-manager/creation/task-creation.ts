@@ -147,6 +147,7 @@ export class TaskCreation {
   private async prepare(caller: Caller, requested: CreationRequest) {
     const { workspaceId } = caller;
     const tenant = this.database.tenant(workspaceId);
+    refuseForeignKeys(caller, requested);
     const { tasks, runId } = await this.subtasks.fillIn(tenant, caller, requested);
     const request = { ...requested, tasks };
     const given = await this.drafts.givenTo(tenant, workspaceId, runId);
@@ -224,6 +225,21 @@ function keepingAnswer<Made>(
 ): Keep<Made> {
   return (tx, created) =>
     storeAnswer(tx, workspaceId, record, { status: 201, body: toAnswer(created) });
+}
+
+/**
+ * The answer has the waiting task of a key, which runs and agents cannot read in every case.
+ *
+ * @throws DroverError `validation_failed`
+ */
+function refuseForeignKeys({ kind }: Caller, { tasks, fieldOf }: CreationRequest): void {
+  if (kind !== 'agent' && kind !== 'run') return;
+  const errors = tasks.flatMap(({ debounceKey }, index) =>
+    debounceKey === undefined
+      ? []
+      : [{ field: `${fieldOf(index)}debounceKey`, message: 'is not for agents and runs' }],
+  );
+  if (errors.length > 0) throw new DroverError('validation_failed', { errors });
 }
 
 function named({ tasks, fieldOf }: CreationRequest) {

@@ -16,6 +16,9 @@ export function whyNoTimes(
   if (startAt !== undefined && expiresAt !== undefined && isBefore(expiresAt, startAt)) {
     return { field: 'expiresAt', message: 'must be after startAt' };
   }
+  if ((delaySeconds ?? 0) > 0 && (queueExpiresInSeconds ?? Infinity) <= (delaySeconds ?? 0)) {
+    return { field: 'queueExpiresInSeconds', message: 'must be more than delaySeconds' };
+  }
   if (concurrencyLimit !== undefined && concurrencyKey === undefined) {
     return { field: 'concurrencyLimit', message: 'needs the concurrencyKey' };
   }
