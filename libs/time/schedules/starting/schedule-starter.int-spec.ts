@@ -228,6 +228,16 @@ describe('an earlier task that has not finished', () => {
     ]);
   });
 
+  it('a due time is skipped if too many tasks would wait for too many', async () => {
+    const tasks = Array.from({ length: 101 }, () => COMMAND);
+    const schedule = await create({ overlap: 'queue', tasks });
+    for (const secondsAgo of [2, 1]) {
+      await makeDue(schedule, secondsAgo);
+      await sweep();
+    }
+    expect((await occurrencesOf(schedule))[1]).toMatchObject({ outcome: 'skipped' });
+  });
+
   it('the earlier task is cancelled, or runs beside the new one', async () => {
     const replaced = await twice('cancel');
     expect((await tasksOf(replaced)).map(({ status }) => status)).toEqual(['ABORTED', 'PENDING']);

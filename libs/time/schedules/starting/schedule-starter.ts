@@ -45,6 +45,9 @@ const FULL_QUEUE_SECONDS = 30;
 /** The same after an error that no caller can cause. */
 const BROKEN_SECONDS = 60;
 const MAX_DETAIL = 1_000;
+/** Maximum number of dependencies of one start on the tasks of an earlier one. */
+const MAX_EDGES = 10_000;
+const TOO_MANY = 'Too many tasks would wait for too many earlier ones';
 
 /** A due time that starts tasks. */
 interface Start {
@@ -154,6 +157,11 @@ export class ScheduleStarter {
       }
       try {
         const tasks = scheduled(row, row.due_at, tasksOf(row.name, row.tasks));
+        if (overlap.kind === 'wait' && edgesOf(tasks, overlap.for) > MAX_EDGES) {
+          const skipped = { outcome: 'skipped', reason: 'overlap', detail: TOO_MANY } as const;
+          others.push(occurrence(row, plan.next, skipped));
+          continue;
+        }
         if (overlap.kind === 'replace') await this.cancel(row, overlap.cancel);
         const waiting = overlap.kind === 'wait' ? waitingFor(tasks, overlap.for) : tasks;
         starts.push({ row, next: plan.next, tasks: waiting });
@@ -287,6 +295,10 @@ function occurrence(
 function scheduled(row: ScheduleRow, dueAt: Date, tasks: readonly BatchTaskDto[]): BatchTaskDto[] {
   const link = { scheduleId: row.id, scheduledFor: dueAt.toISOString() };
   return tasks.map((task) => ({ ...task, ...link }));
+}
+
+function edgesOf(tasks: readonly BatchTaskDto[], former: readonly string[]): number {
+  return tasks.filter(({ dependsOn }) => !dependsOn?.length).length * former.length;
 }
 
 /** Tasks without a prerequisite of their own begin after these have ended. */
