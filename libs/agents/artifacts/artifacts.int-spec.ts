@@ -218,6 +218,14 @@ it('a file that matches its digest is stored', async () => {
   expect(await put('a.txt', 'abc', { headers })).toMatchObject({ status: 200 });
 });
 
+it('the diff of a change is stored by an agent, and not by the session of its run', async () => {
+  const name = 'change.diff';
+  const refused = await put(name, 'forged');
+  expect(refused).toMatchObject({ status: 403, body: { code: 'artifact_reserved' } });
+  const host = { headers: { authorization: `Bearer ${agent.token}` } };
+  expect(await put(name, 'diff', host)).toMatchObject({ status: 200, body: { name } });
+});
+
 it('a file above the limit is refused, with and without a stated size', async () => {
   const before = files();
   const large = new Uint8Array(MIB + 1);

@@ -1,4 +1,5 @@
 export { ArtifactsModule } from './artifacts.module.js';
+export { DIFF_OF_CHANGE } from './domain/artifact-file.js';
 export { sendArtifact } from './http/send-artifact.js';
 export { Artifacts } from './reading/artifacts.js';
 export { ArtifactPruner } from './retention/artifact-pruner.js';

@@ -1,5 +1,8 @@
 import { DroverError } from '#lib/kernel';
 
+/** The diff of a run's change, which reviewers read. Only the host of the run writes it. */
+export const DIFF_OF_CHANGE = 'change.diff';
+
 /** Maximum length of a name and of one part of it, in bytes. */
 const MAX_NAME = 500;
 const MAX_PART = 255;
@@ -18,6 +21,15 @@ export function requireName(name: string): string {
   const message = problemOf(name);
   if (message === undefined) return name;
   throw new DroverError('validation_failed', { errors: [{ field: 'name', message }] });
+}
+
+/**
+ * Refuses a name that sessions of runs cannot write.
+ *
+ * @throws DroverError `artifact_reserved`
+ */
+export function refuseReserved(name: string): void {
+  if (name === DIFF_OF_CHANGE) throw new DroverError('artifact_reserved');
 }
 
 function problemOf(name: string): string | undefined {

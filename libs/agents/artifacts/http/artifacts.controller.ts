@@ -14,6 +14,7 @@ import { ApiErrors, BodyStream, type Streamed, StreamedBody, UuidParam } from '#
 import { Auth, CurrentCaller, Public } from '#lib/identity';
 import type { Caller } from '#lib/kernel';
 import { reporterOf } from '#lib/runs';
+import { refuseReserved } from '../domain/artifact-file.js';
 import { Artifacts } from '../reading/artifacts.js';
 import { ArtifactUploads } from '../uploads/artifact-uploads.js';
 import { ArtifactDto, ArtifactPageDto, ArtifactsQuery, DownloadQuery } from './artifacts.dto.js';
@@ -40,7 +41,7 @@ export class ArtifactsController {
     description:
       'The body is the file, with its media type in Content-Type. The server refuses files ' +
       'with a secret of the task or a key of a known format. A run accepts files until 15 ' +
-      'minutes after its end.',
+      'minutes after its end. Only the token of an agent stores `change.diff`.',
   })
   @ApiParam({
     name: 'name',
@@ -60,6 +61,7 @@ export class ArtifactsController {
   @ApiErrors('validation_failed', 'malformed_header', 'run_not_found', 'stale_run')
   @ApiErrors('artifact_too_large', 'artifact_has_secret', 'digest_mismatch')
   @ApiErrors('artifact_quota', 'artifact_limit', 'artifacts_disabled', 'unsupported_media_type')
+  @ApiErrors('artifact_reserved')
   save(
     @CurrentCaller() caller: Caller,
     @UuidParam('runId') runId: string,
@@ -67,6 +69,7 @@ export class ArtifactsController {
     @BodyStream() body: Streamed,
     @Headers('content-digest') digest?: string,
   ) {
+    if (caller.kind === 'run') refuseReserved(name);
     return this.uploads.put(reporterOf(caller, runId), { name, digest, ...body });
   }
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Artifacts } from '#lib/artifacts';
+import { Artifacts, DIFF_OF_CHANGE } from '#lib/artifacts';
 import { Database, firstRow } from '#lib/database';
 import { type Caller, DroverError, idOfCursor, type Page, toPage } from '#lib/kernel';
 import { Repositories } from '#lib/repositories';
@@ -15,9 +15,6 @@ export interface ChangeList {
   limit: number;
   cursor?: string;
 }
-
-/** The name of the artifact with the diff, which the host of a run stores before it submits. */
-export const DIFF = 'change.diff';
 
 /** Changes of a workspace, read by people and by agents. */
 @Injectable()
@@ -64,7 +61,7 @@ export class Changes {
     const row = await firstRow(tenant, shownChange, [workspaceId, id]);
     if (!row) throw new DroverError('change_not_found');
     if (row.run_id === null) throw new DroverError('artifact_not_found');
-    return this.artifacts.open(workspaceId, { runId: row.run_id, name: DIFF });
+    return this.artifacts.open(workspaceId, { runId: row.run_id, name: DIFF_OF_CHANGE });
   }
 }
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Readable } from 'node:stream';
-import { Artifacts } from '#lib/artifacts';
+import { Artifacts, DIFF_OF_CHANGE } from '#lib/artifacts';
 import { Database, firstRow } from '#lib/database';
 import { type CoordinatorCaller, DroverError } from '#lib/kernel';
 import { Logger } from '#lib/observability';
@@ -9,7 +9,6 @@ import { lockTasks } from '#lib/transitions';
 import { reviewInstructions, verdictIn } from '../domain/agent-review.js';
 import { isApproved } from '../domain/change-decisions.js';
 import { ChangeMoves } from '../moves/change-moves.js';
-import { DIFF } from '../reading/changes.js';
 import { lockChange } from '../store/changes.sql.js';
 import { approvalsOfChange } from '../store/reviews.sql.js';
 import {
@@ -91,7 +90,7 @@ export class AgentReviews {
   private async diffOf(workspaceId: string, { run_id: runId }: ChangeToReview): Promise<string> {
     if (runId === null) return '';
     const found = await this.artifacts
-      .open(workspaceId, { runId, name: DIFF })
+      .open(workspaceId, { runId, name: DIFF_OF_CHANGE })
       .catch(() => undefined);
     return found === undefined ? '(The diff is not available.)' : textOf(found.content);
   }

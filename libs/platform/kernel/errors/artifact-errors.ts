@@ -23,6 +23,11 @@ export const ARTIFACT_ERRORS = {
     'The artifacts of the workspace leave no room for this one',
     'Delete artifacts or wait until older ones expire. An operator can raise ARTIFACT_QUOTA_MB.',
   ),
+  artifact_reserved: e(
+    403,
+    'Only the host of the run stores the diff of its change',
+    'Choose another name. A host sends `change.diff` with the token of its agent.',
+  ),
   artifact_limit: e(
     409,
     'The run has the maximum number of artifacts',
