@@ -258,6 +258,32 @@ describe('a review', () => {
     expect(await approve(held.id, commit(1))).toMatchObject({ body: { state: 'APPROVED' } });
   });
 
+  it('by an agent waits while the queue is full, and stops no other recovery', async () => {
+    const held = await working({ review: 'agent', reviewer: { kind: 'codex' } });
+    await submitted(held, commit(1));
+    await done(held.agent, 'prove', green(commit(1)));
+    await scene.task();
+    const { userId } = scene.workspace;
+    await scene.sql(`UPDATE users SET is_operator = true WHERE id = $1`, userId);
+    const limit = async (maxQueueDepth: number | null) => {
+      const limits = { maxQueueDepth, spawnsPerMinute: null };
+      const { status } = await scene.workspace.api.put(`/workspaces/${scene.id}/limits`, limits);
+      expect(status).toBe(200);
+    };
+    await limit(1);
+    expect(await scene.recover()).toMatchObject({ agentReviews: 0 });
+    const obstacle = expect.stringContaining('queue');
+    const waiting = { state: 'IN_REVIEW', reviewTaskId: null, obstacle };
+    expect(await change(held.id)).toMatchObject(waiting);
+    await limit(null);
+    expect(await scene.recover()).toMatchObject({ agentReviews: 0 });
+    const later = `UPDATE changes SET updated_at = now() - interval '1 minute' WHERE task_id = $1`;
+    await scene.sql(later, held.id);
+    expect(await scene.recover()).toMatchObject({ agentReviews: 1 });
+    const asked = { reviewTaskId: expect.any(String), obstacle: null };
+    expect(await change(held.id)).toMatchObject(asked);
+  });
+
   it('a review that is overdue raises one event and changes no state', async () => {
     const held = await inReview();
     await scene.sql(`UPDATE changes SET review_due_at = now() WHERE task_id = $1`, held.id);

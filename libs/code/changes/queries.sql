@@ -70,7 +70,8 @@ FROM task_runs r WHERE r.workspace_id = $1 AND r.task_id = $2
 -- due_agent_reviews
 SELECT c.workspace_id, c.task_id, c.review_step FROM changes c
 WHERE c.state = 'IN_REVIEW' AND c.review_step IS NOT NULL
-  AND ($2::uuid IS NULL OR c.workspace_id = $2) AND (c.review_step = 'ask' OR EXISTS (SELECT FROM agent_tasks t
+  AND ($2::uuid IS NULL OR c.workspace_id = $2) AND (c.obstacle IS NULL OR c.updated_at <= now() - interval '30 seconds')
+  AND (c.review_step = 'ask' OR EXISTS (SELECT FROM agent_tasks t
   WHERE t.workspace_id = c.workspace_id AND t.id = c.review_task_id
     AND (((t.status = 'COMPLETED' OR (t.status = 'ARCHIVED' AND t.completed_at IS NOT NULL)) OR (t.status = 'FAILED' OR (t.status = 'ABORTED' AND t.retry_at IS NULL)
   OR (t.status = 'ARCHIVED' AND t.completed_at IS NULL))) OR t.status = 'ARCHIVED')))
@@ -275,7 +276,7 @@ journaled AS (
 SELECT workspace_id FROM c
 
 -- note_reviewer
-UPDATE changes c SET review_step = 'take', review_task_id = $3, updated_at = now(),
+UPDATE changes c SET review_step = 'take', review_task_id = $3, updated_at = now(), obstacle = NULL,
   version = c.version + 1
 WHERE c.workspace_id = $1 AND c.task_id = $2 AND c.state = 'IN_REVIEW' AND c.review_step = 'ask'
   AND c.head_commit = $4
@@ -288,6 +289,11 @@ UPDATE changes c SET updated_at = now(),
 WHERE c.workspace_id = $1 AND c.task_id = $2 AND c.step_agent_id = $3
   AND c.step_generation = $4 AND c.step = 'land'
 RETURNING c.step_until
+
+-- postpone_review
+UPDATE changes c SET obstacle = $3, updated_at = now(), version = c.version + 1
+WHERE c.workspace_id = $1 AND c.task_id = $2 AND c.state = 'IN_REVIEW' AND c.review_step IS NOT NULL
+RETURNING c.task_id
 
 -- postpone_step
 UPDATE changes c SET step_agent_id = NULL, step_until = NULL, obstacle = $6, updated_at = now(),

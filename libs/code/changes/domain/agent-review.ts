@@ -19,8 +19,16 @@ export interface ReviewedChange {
 
 /** In characters, of a diff in the instructions of a reviewer. */
 const MAX_DIFF = 80_000;
+/** In characters: the limits of reviews by people. */
 const MAX_BODY = 16_000;
 const MAX_COMMENTS = 500;
+const MAX_PATH = 4_096;
+const MAX_TEXT = 4_000;
+const MAX_LINE = 10_000_000;
+/** In characters: the end of the words in which objects outside of the last fence are looked for. */
+const MAX_TAIL = 65_536;
+const MAX_STARTS = 20;
+const MAX_ENDS = 3;
 
 /** What the reviewing agent is to do. Everything that the first agent wrote is data for it. */
 export function reviewInstructions(change: ReviewedChange, diff: string): string {
@@ -43,16 +51,42 @@ export function reviewInstructions(change: ReviewedChange, diff: string): string
     .join('\n\n');
 }
 
-/** The last JSON object with a verdict in the words of an agent. Undefined if there is none. */
+/**
+ * The last JSON object with a verdict in the words of an agent. Undefined if there is none. It
+ * reads the last fence whole. Elsewhere it tries few objects, because words can be made of braces.
+ */
 export function verdictIn(words: string): AgentVerdict | undefined {
-  for (let start = words.lastIndexOf('{'); start >= 0; start = words.lastIndexOf('{', start - 1)) {
-    for (let end = words.lastIndexOf('}'); end > start; end = words.lastIndexOf('}', end - 1)) {
-      const found = toVerdict(words.slice(start, end + 1));
-      if (found) return found;
-    }
-    if (start === 0) return undefined;
+  const tail = words.slice(-MAX_TAIL);
+  const ends = lastOf('}', tail, MAX_ENDS);
+  const named = tail.lastIndexOf('{', tail.lastIndexOf('"verdict"'));
+  const pairs = [named, ...lastOf('{', tail, MAX_STARTS)].flatMap((start) =>
+    ends.map((end) => (start < 0 ? '' : tail.slice(start, end + 1))),
+  );
+  for (const text of [lastFence(words), ...pairs]) {
+    const found = toVerdict(text);
+    if (found) return found;
   }
   return undefined;
+}
+
+/** The lines between the last two lines that begin with a fence. */
+function lastFence(words: string): string {
+  const text = `\n${words}`;
+  const close = text.lastIndexOf('\n```');
+  if (close <= 0) return '';
+  const open = text.lastIndexOf('\n```', close - 1);
+  return open < 0 ? '' : text.slice(text.indexOf('\n', open + 1), close);
+}
+
+/** The last places of a character, from the end. */
+function lastOf(character: string, text: string, most: number): number[] {
+  const places: number[] = [];
+  let at = text.lastIndexOf(character);
+  while (at >= 0 && places.length < most) {
+    places.push(at);
+    at = at === 0 ? -1 : text.lastIndexOf(character, at - 1);
+  }
+  return places;
 }
 
 function toVerdict(text: string): AgentVerdict | undefined {
@@ -66,15 +100,25 @@ function toVerdict(text: string): AgentVerdict | undefined {
   if (verdict !== 'approve' && verdict !== 'request_changes') return undefined;
   return {
     verdict: verdict === 'approve' ? 'approved' : 'changes_requested',
-    body: typeof body === 'string' ? cut(body, MAX_BODY) : '',
+    body: typeof body === 'string' ? storable(body, MAX_BODY) : '',
     comments: Array.isArray(comments) ? comments.flatMap(toComment).slice(0, MAX_COMMENTS) : [],
   };
 }
 
 function toComment(value: unknown): ChangeComment[] {
   const { path, line, text } = (value ?? {}) as Record<string, unknown>;
-  const isWhole = typeof path === 'string' && typeof text === 'string' && Number.isInteger(line);
-  return isWhole ? [{ path, line: line as number, text }] : [];
+  if (typeof path !== 'string' || typeof text !== 'string' || !isLine(line)) return [];
+  if (path === '' || text === '') return [];
+  return [{ path: storable(path, MAX_PATH), line, text: storable(text, MAX_TEXT) }];
+}
+
+function isLine(value: unknown): value is number {
+  return Number.isInteger(value) && Number(value) >= 1 && Number(value) <= MAX_LINE;
+}
+
+/** JSON can escape NUL and lone surrogates, which Postgres cannot store. */
+function storable(text: string, max: number): string {
+  return cut(text.toWellFormed().replaceAll('\0', '\ufffd'), max);
 }
 
 function fenced(text: string): string {

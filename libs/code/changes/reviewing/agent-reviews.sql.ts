@@ -2,8 +2,12 @@ import { command, query } from '#lib/database';
 import { isOver, journalRow } from '#lib/transitions';
 import { CHANGE_FIELDS } from '../store/change-transition.sql.js';
 
+/** In seconds, after a failure. Only then has a change an obstacle beside its `review_step`. */
+const RETRY_AFTER = 30;
+
 /** SQL: an agent must be asked, or its task has ended. */
-const IS_DUE = `(c.review_step = 'ask' OR EXISTS (SELECT FROM agent_tasks t
+const IS_DUE = `(c.obstacle IS NULL OR c.updated_at <= now() - interval '${RETRY_AFTER} seconds')
+  AND (c.review_step = 'ask' OR EXISTS (SELECT FROM agent_tasks t
   WHERE t.workspace_id = c.workspace_id AND t.id = c.review_task_id
     AND (${isOver('t')} OR t.status = 'ARCHIVED')))`;
 
@@ -63,10 +67,21 @@ WHERE c.workspace_id = $1 AND c.task_id = $2 AND c.state = 'IN_REVIEW' AND c.rev
 export const noteReviewer = command<{ task_id: string }>(
   'note_reviewer',
   `
-UPDATE changes c SET review_step = 'take', review_task_id = $3, updated_at = now(),
+UPDATE changes c SET review_step = 'take', review_task_id = $3, updated_at = now(), obstacle = NULL,
   version = c.version + 1
 WHERE c.workspace_id = $1 AND c.task_id = $2 AND c.state = 'IN_REVIEW' AND c.review_step = 'ask'
   AND c.head_commit = $4
+RETURNING c.task_id`,
+);
+
+/**
+ * The step failed, and is due again later. Index: primary key. $1 workspace, $2 change, $3 why.
+ */
+export const postponeReview = command<{ task_id: string }>(
+  'postpone_review',
+  `
+UPDATE changes c SET obstacle = $3, updated_at = now(), version = c.version + 1
+WHERE c.workspace_id = $1 AND c.task_id = $2 AND c.state = 'IN_REVIEW' AND c.review_step IS NOT NULL
 RETURNING c.task_id`,
 );
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Readable } from 'node:stream';
 import { Artifacts, DIFF_OF_CHANGE } from '#lib/artifacts';
-import { Database, firstRow } from '#lib/database';
+import { Database, firstRow, isUnreachable } from '#lib/database';
 import { type CoordinatorCaller, DroverError } from '#lib/kernel';
 import { Logger } from '#lib/observability';
 import { TaskCreation } from '#lib/task-manager';
@@ -17,11 +17,15 @@ import {
   type DueAgentReview,
   endAgentReview,
   noteReviewer,
+  postponeReview,
   wordsOfReviewer,
 } from './agent-reviews.sql.js';
 
 const MAX_TITLE = 240;
 const NO_VERDICT = 'The reviewing agent gave no verdict: review the change yourself.';
+
+const QUEUE_FULL = 'The queue of the workspace is full: the review by an agent waits.';
+const FAILED = 'The review by an agent failed: the server tries again.';
 
 /** The change moved, or somebody else has asked. */
 class Outdated extends Error {}
@@ -37,10 +41,27 @@ export class AgentReviews {
     private readonly logger: Logger,
   ) {}
 
-  /** Repeatable: the row of the change keeps two servers from asking twice. */
-  async advance({ workspace_id, task_id, review_step }: DueAgentReview): Promise<void> {
-    if (review_step === 'ask') await this.ask(workspace_id, task_id);
-    else await this.take(workspace_id, task_id);
+  /**
+   * Repeatable: the row of the change keeps two servers from asking twice. A failure postpones this
+   * change alone.
+   *
+   * @returns false after a failure
+   * @throws Error that `isUnreachable` knows
+   */
+  async advance({ workspace_id, task_id, review_step }: DueAgentReview): Promise<boolean> {
+    try {
+      if (review_step === 'ask') await this.ask(workspace_id, task_id);
+      else await this.take(workspace_id, task_id);
+      return true;
+    } catch (error) {
+      if (isUnreachable(error)) throw error;
+      const about = { workspaceId: workspace_id, changeId: task_id };
+      this.logger.warn('Review by an agent failed', { ...about, step: review_step, error });
+      const isFull = error instanceof DroverError && error.code === 'queue_full';
+      const params = [workspace_id, task_id, isFull ? QUEUE_FULL : FAILED];
+      await this.database.tenant(workspace_id).rows(postponeReview, params);
+      return false;
+    }
   }
 
   private async ask(workspaceId: string, changeId: string): Promise<void> {

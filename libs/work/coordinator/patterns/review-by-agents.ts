@@ -1,5 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { AGENT_REVIEW_IS_DUE, AgentReviews, dueAgentReviews } from '#lib/changes';
+import {
+  AGENT_REVIEW_IS_DUE,
+  AgentReviews,
+  type DueAgentReview,
+  dueAgentReviews,
+} from '#lib/changes';
 import type { SweepResult } from '#lib/transitions';
 import type { Pass } from '../cycle/pass.js';
 import type { Reconciler, ReconcilerFacts } from '../cycle/reconciler.js';
@@ -22,7 +27,8 @@ export class ReviewByAgents implements Reconciler {
 
   async sweep(pass: Pass): Promise<SweepResult> {
     const due = await pass.find(dueAgentReviews);
-    for (const review of due) await this.reviews.advance(review);
-    return pass.countMoved(due);
+    const moved: DueAgentReview[] = [];
+    for (const review of due) if (await this.reviews.advance(review)) moved.push(review);
+    return pass.countMoved(moved);
   }
 }
