@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
+import { dirname } from 'node:path';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { git, gitText } from './process/git.js';
@@ -130,6 +131,18 @@ describe('a snapshot', () => {
     });
     expect(await changedWithin(tip, commit, ['*.txt', 'ci/'], test.run.call)).toEqual(['a.txt']);
     expect(await changedWithin(tip, commit, ['ci/'], test.run.call)).toEqual([]);
+    for (const name of ['.github/work/x', '[id]/x']) {
+      mkdirSync(dirname(test.file(name)), { recursive: true });
+      writeFileSync(test.file(name), 'x\n');
+    }
+    const { commit: next } = await test.take();
+    for (const [pattern, found] of [
+      ['.git*', '.github/work/x'],
+      ['.github/w*/', '.github/work/x'],
+      ['[id]', '[id]/x'],
+    ] as const) {
+      expect(await changedWithin(commit, next, [pattern], test.run.call)).toEqual([found]);
+    }
     const cut = String(await patchOf(tip, commit, test.run.call, 60));
     expect(cut).toMatch(/^diff --git[^\n]*\n# Drover cut this diff after \d+ bytes\./);
   });

@@ -13,7 +13,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { git } from './process/git.js';
 import { jailed } from './process/jail.js';
 import { measureChange, patchOf } from './landing/diff.js';
-import { land } from './landing/land.js';
+import { land, type Landed } from './landing/land.js';
 import { withRemote } from './remote/remote.js';
 import { UnusableRepository } from './remote/unusable.js';
 import { whyUnsupported } from './repository/unsupported.js';
@@ -221,28 +221,53 @@ describe.each(TRAPS)('$name', ({ attributes, set, spring }) => {
     expect(place.isTrapped).toBe(false);
     await moveTarget(remote, base);
     place.disarm();
-    const landed = await test.remote((reached) =>
-      land(
-        {
-          target: 'main',
-          head: commit,
-          proven: commit,
-          method: 'merge',
-          words: { message: 'Land it', author: { name: 'Drover', email: 'd@x.invalid' } },
-        },
-        {
-          mirror: test.mirror,
-          remote: reached,
-          call: { gitDir: test.run.gitDir },
-          accept: () => Promise.resolve(undefined),
-          plan: () => Promise.resolve(),
-        },
-      ),
-    );
+    const landed = await landIt(test, commit);
     expect(landed.kind).toBe('merged');
     expect(place.isTrapped).toBe(false);
   });
 });
+
+it('a checked-out repository with a nested one runs nothing of it, and says why it waits', async () => {
+  const remote = place.repository('remote', { 'a.txt': 'one\n' });
+  const nested = place.repository('remote/nested', { 'a.txt': 'x\n', '.gitattributes': '' });
+  const test = await TestRun.start(place, remote.path);
+  writeFileSync(test.file('a.txt'), 'two\n');
+  const { commit } = await test.take();
+  remote.git('update-index', '--add', '--cacheinfo', `160000,${nested.head()},nested`);
+  setting(['filter.evil.clean', 'TRAP'])(nested, place.trap());
+  nested.write({ '.gitattributes': '* filter=evil\n', 'a.txt': 'y\n' });
+  place.disarm();
+  remote.git('diff-files');
+  expect(place.isTrapped).toBe(true);
+  place.disarm();
+  const landed = await landIt(test, commit);
+  expect(landed).toMatchObject({
+    kind: 'blocked',
+    reason: expect.stringContaining('submodule at nested'),
+  });
+  expect(place.isTrapped).toBe(false);
+});
+
+function landIt(test: TestRun, commit: string): Promise<Landed> {
+  return test.remote((reached) =>
+    land(
+      {
+        target: 'main',
+        head: commit,
+        proven: commit,
+        method: 'merge',
+        words: { message: 'Land it', author: { name: 'Drover', email: 'd@x.invalid' } },
+      },
+      {
+        mirror: test.mirror,
+        remote: reached,
+        call: { gitDir: test.run.gitDir },
+        accept: () => Promise.resolve(undefined),
+        plan: () => Promise.resolve(),
+      },
+    ),
+  );
+}
 
 /** Another person's commit on the same file, without any program of the repository. */
 async function moveTarget({ gitDir, path }: TestRepository, base: string): Promise<void> {

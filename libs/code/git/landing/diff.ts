@@ -56,7 +56,8 @@ export async function patchOf(
 /**
  * The changed files that match patterns, at most 20.
  *
- * @param patterns paths and globs, as git's `:(glob)` has them: `ci/`, `**\/*.sql`
+ * @param patterns paths and globs, as git's `:(glob)` has them: `ci/`, `**\/*.sql`. One that matches
+ * a folder matches the files in it, and one is also a plain name.
  * @throws GitError
  */
 export async function changedWithin(
@@ -66,9 +67,11 @@ export async function changedWithin(
   call: GitCall,
 ): Promise<string[]> {
   if (patterns.length === 0) return [];
-  const specs = patterns.map(
-    (pattern) => `:(glob,top)${pattern.split('/').filter(Boolean).join('/')}`,
-  );
+  const specs = patterns.flatMap((pattern) => {
+    const path = pattern.split('/').filter(Boolean).join('/');
+    if (path === '') return [':(top)'];
+    return [`:(glob,top)${path}`, `:(glob,top)${path}/**`, `:(literal,top)${path}`];
+  });
   const { stdout } = await git(
     ['diff', ...PLAIN, '--no-renames', '--name-only', '-z', base, head, '--', ...specs],
     { ...call, maxBytes: 65_536, cuts: true },

@@ -5,6 +5,11 @@ import { checkedOutBranch, type LocalRepository } from './local-repository.js';
 
 /** The commits of one landing: those of a rebase can be many. */
 const MAX_BEHIND = 1_000;
+/** The list of files of a large repository. */
+const MAX_LIST_BYTES = 512 * 1024 * 1024;
+/** A submodule's own configuration names programs, which its state would run. */
+const NO_SUBMODULES = '--ignore-submodules=all';
+const SUBMODULE = '160000 ';
 
 /**
  * The files of a local repository whose target branch is checked out. They follow the branch by a
@@ -35,8 +40,19 @@ export class CheckedOut {
     if ((await lstat(`${this.call.indexFile}.lock`).catch(() => undefined)) !== undefined) {
       return 'Another git works in the checked-out folder (index.lock)';
     }
-    const staged = await this.names(['diff-index', '--cached', '--name-only', '-z', commit]);
-    const changed = await this.names(['diff-files', '--name-only', '-z']);
+    const submodule = await this.submodule();
+    if (submodule !== undefined) {
+      return `The checked-out folder has a submodule at ${submodule}: it cannot follow`;
+    }
+    const staged = await this.names([
+      'diff-index',
+      NO_SUBMODULES,
+      '--cached',
+      '--name-only',
+      '-z',
+      commit,
+    ]);
+    const changed = await this.changed();
     const names = [...new Set([...staged, ...changed])];
     if (names.length === 0) return undefined;
     const shown = names.slice(0, 3).join(', ');
@@ -68,12 +84,16 @@ export class CheckedOut {
    * the content of the one commit nor that of the other are of somebody else, and stay.
    */
   async catchUp(to: string): Promise<void> {
+    if ((await this.submodule()) !== undefined) return;
     const from = await this.earlier(to);
     if (from === undefined) return;
     const between = new Set(
-      await this.names(['diff-tree', '-r', '--name-only', '-z', '--no-renames', from, to]),
+      await this.names([
+        ...['diff-tree', NO_SUBMODULES, '-r', '--name-only', '-z', '--no-renames'],
+        ...[from, to],
+      ]),
     );
-    for (const name of await this.names(['diff-files', '--name-only', '-z'])) {
+    for (const name of await this.changed()) {
       if (!between.has(name) || !(await this.isOf(name, to))) return;
     }
     await git(['read-tree', '--reset', '-u', to], this.call);
@@ -98,6 +118,21 @@ export class CheckedOut {
     if (found === undefined) return wanted === '';
     if (!found.isFile()) return false;
     return (await gitText(['hash-object', `--path=${name}`, '--', path], this.call)) === wanted;
+  }
+
+  /** The first submodule of the index. Nothing else of it is looked at. */
+  private async submodule(): Promise<string | undefined> {
+    const list = ['ls-files', '-z', '--format=%(objectmode) %(path)'];
+    const { stdout } = await git(list, { ...this.call, maxBytes: MAX_LIST_BYTES });
+    const at = stdout.indexOf(`\0${SUBMODULE}`);
+    if (at === -1 && !stdout.subarray(0, SUBMODULE.length).equals(Buffer.from(SUBMODULE))) return;
+    const from = at + 1 + SUBMODULE.length;
+    return stdout.toString('utf8', from, stdout.indexOf(0, from));
+  }
+
+  /** The files that differ from the index. */
+  private changed(): Promise<string[]> {
+    return this.names(['diff-files', NO_SUBMODULES, '--name-only', '-z']);
   }
 
   private async names(args: string[]): Promise<string[]> {
