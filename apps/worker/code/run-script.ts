@@ -79,6 +79,8 @@ export async function runScript(driver: RuntimeDriver, script: Script): Promise<
       stop();
     }, timeoutSeconds * 1_000);
     signal?.addEventListener('abort', stop, { once: true });
+    // It can abort while the session starts.
+    if (signal?.aborted) stop();
     const exit = await session.exit;
     clearTimeout(timer);
     signal?.removeEventListener('abort', stop);

@@ -46,6 +46,8 @@ const NOBODY = { name: 'Drover', email: 'drover@drover.invalid' };
  */
 export class Steps {
   private readonly stopping = new AbortController();
+  /** Aborts when there is no more time to give steps back. */
+  private readonly givenBack = new AbortController();
   private readonly loops: Promise<void>[] = [];
 
   constructor(private readonly parts: StepsParts) {}
@@ -57,7 +59,9 @@ export class Steps {
   /** Gives the steps that are under way back. */
   async stop(): Promise<void> {
     this.stopping.abort();
+    const timer = setTimeout(() => this.givenBack.abort(), GIVE_BACK_MS);
     await Promise.all(this.loops);
+    clearTimeout(timer);
   }
 
   private async loop(): Promise<void> {
@@ -95,10 +99,9 @@ export class Steps {
     const { outcome, reason } = report;
     log.info('Step of a change ended', { changeId, kind, outcome, reason, ms });
     if (lost.signal.aborted) return;
-    const patience = this.stopping.signal.aborted ? AbortSignal.timeout(GIVE_BACK_MS) : undefined;
     await retrying('change step', () => api.reportStep(changeId, { ...report, generation }), {
       log,
-      signal: patience,
+      signal: this.givenBack.signal,
     }).catch((error: unknown) => {
       if (isCurable(error)) throw error;
       log.warn('Report of a step refused', { changeId, kind, reason: messageOf(error) });

@@ -1,0 +1,64 @@
+import { expect, jest, test } from '@jest/globals';
+import { Log } from '#lib/agent-host';
+import type { RuntimeDriver } from '#lib/session-runtime';
+import { refusal } from '../../../libs/hosts/agent-host/testing/refusal.js';
+import type { CodeHost } from './code-host.js';
+import { runScript } from './run-script.js';
+import { Steps } from './steps.js';
+import type { RepositoryAccess, StepWork } from './types.js';
+
+const log = new Log(() => undefined);
+
+test('a script whose signal aborts while its session starts is ended', async () => {
+  const ending = new AbortController();
+  let end: (exit: { exitCode: number }) => void = () => undefined;
+  const exit = new Promise<{ exitCode: number }>((resolve) => (end = resolve));
+  const driver = {
+    surroundings: () => ({ folder: '/session', reach: { network: 'none' } }),
+    spawn: () => {
+      ending.abort(new Error('stopped'));
+      return Promise.resolve({ exit, stop: () => end({ exitCode: 143 }) });
+    },
+    remove: () => Promise.resolve(),
+  } as unknown as RuntimeDriver;
+  const access = { network: 'none', allowedHosts: [], variables: {}, secrets: {} };
+  const script = {
+    text: 'sleep 60',
+    timeoutSeconds: 60,
+    access: access as unknown as RepositoryAccess,
+    signal: ending.signal,
+  };
+  await expect(runScript(driver, script)).rejects.toThrow('stopped');
+});
+
+test('a report that the server does not take holds the end of a worker for 5 s at most', async () => {
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'performance'] });
+  try {
+    let hear: () => void = () => undefined;
+    const reported = new Promise<void>((resolve) => (hear = resolve));
+    const steps = new Steps({
+      host: { repository: () => Promise.reject(new Error('no room')) } as unknown as CodeHost,
+      log,
+      api: {
+        claimStep: () =>
+          Promise.resolve({
+            step: { changeId: 'c', generation: 1, kind: 'prove' },
+            change: { id: 'c' },
+          } as unknown as StepWork),
+        renewStep: () => Promise.resolve(),
+        planLanding: () => Promise.resolve(),
+        reportStep: () => {
+          hear();
+          return Promise.reject(refusal(503, 'database_unavailable'));
+        },
+      },
+    });
+    steps.start();
+    await reported;
+    const stopped = steps.stop();
+    await jest.advanceTimersByTimeAsync(5_000);
+    await stopped;
+  } finally {
+    jest.useRealTimers();
+  }
+});
