@@ -11,6 +11,8 @@ import type { RepositoryAccess } from './types.js';
 
 /** The capability of a worker that can work on code. */
 export const GIT = 'git';
+/** The artifact with the diff of a change. Reviewers read it, so only a host stores it. */
+export const DIFF = 'change.diff';
 
 export interface CodeHostOptions {
   /** The folder of all repositories on this host. Only its user can enter it. */

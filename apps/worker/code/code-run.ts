@@ -25,7 +25,7 @@ import { type Redactor, removeTree, type SessionSpec, SpawnError } from '#lib/se
 import type { DroverApi } from '../api/drover-api.js';
 import type { Job, Outcome, RunningJob } from '../execution/job.js';
 import { reachOfRun } from '../execution/job.js';
-import { type CodeHost, type HostRepository, workRef } from './code-host.js';
+import { type CodeHost, DIFF, type HostRepository, workRef } from './code-host.js';
 import { HOME_FOLDER, reachOfRepository, variablesOf } from './run-script.js';
 import { setupFor, SetupFailed, type SetupResult } from './setup-cache.js';
 import type { RunRepositoryAnswer, SubmitChange } from './types.js';
@@ -50,7 +50,6 @@ export interface CodeSurroundings {
 const PORT = 6175;
 /** The mirror's objects for the session. */
 const OBJECTS = '/run/drover-objects';
-const DIFF = 'change.diff';
 /** The time to send the diff of a change. */
 const UPLOAD_MS = 60_000;
 /** The time in which the server says whether the run is live. */
@@ -323,6 +322,7 @@ export class CodeRun {
     };
   }
 
+  /** A change without its diff is not submitted, unless the installation keeps none. */
   private async sendDiff(patch: Buffer): Promise<void> {
     const { api, log, redactor } = this.parts;
     const content = Buffer.from(redactor().redactFile(patch.toString()));
@@ -330,7 +330,9 @@ export class CodeRun {
     const signal = AbortSignal.timeout(UPLOAD_MS);
     const send = () => api.saveArtifact(this.job.run.id, file, signal);
     await retrying('diff of the change', send, { log, signal }).catch((error: unknown) => {
-      this.note(`The diff of the change is not kept: ${messageOf(error)}`);
+      const why = `The diff of the change is not kept: ${messageOf(error)}`;
+      if (!hasCode(error, 'artifacts_disabled')) throw new Error(why, { cause: error });
+      this.note(why);
     });
   }
 

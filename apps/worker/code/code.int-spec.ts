@@ -111,11 +111,14 @@ async function work(
     taskId = newId(),
     access = accessTo(),
     isLive = () => true,
+    whyNoDiff,
     change = {},
   }: {
     taskId?: string;
     access?: RepositoryAccess;
     isLive?: () => boolean;
+    /** The code of a refusal of the diff. */
+    whyNoDiff?: string;
     change?: Partial<RunRepositoryAnswer['change']>;
   } = {},
 ): Promise<Ended> {
@@ -145,7 +148,10 @@ async function work(
               change: answer,
             } as unknown as RunRepositoryAnswer)
           : Promise.reject(refusal(409, 'stale_run')),
-      saveArtifact: (_, { content }) => Promise.resolve((diff = Buffer.from(content).toString())),
+      saveArtifact: (_, { content }) => {
+        if (whyNoDiff !== undefined) return Promise.reject(refusal(409, whyNoDiff));
+        return Promise.resolve((diff = Buffer.from(content).toString()));
+      },
     },
   });
   const options = { drivers, allowedDirs: [], passedEnv: {}, workspaceId: 'w', code };
@@ -302,6 +308,15 @@ async function step(
       },
     });
     expect(remote.show(ref, 'mine.txt')).toBe('mine');
+  });
+
+  it('is submitted only with its diff, except where no artifacts are kept', async () => {
+    const refused = await work('echo x > x', { whyNoDiff: 'artifact_quota' });
+    expect(refused.outcome).toMatchObject({ kind: 'failed', error: { retryable: true } });
+    const { taskId } = refused;
+    const again = await work('true', { taskId, whyNoDiff: 'artifacts_disabled' });
+    expect(changeOf(again)).toMatchObject({ filesChanged: 1 });
+    expect(again.lines).toContain('The diff of the change is not kept');
   });
 
   it('without a change submits none of its own', async () => {

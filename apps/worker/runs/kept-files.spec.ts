@@ -35,7 +35,7 @@ function write(path: string, content: string | Uint8Array = 'x'): void {
   writeFileSync(path, content);
 }
 
-async function keep(): Promise<string[]> {
+async function keep(isCode?: boolean): Promise<string[]> {
   const ending = new AbortController();
   const saveArtifact = (_: string, file: ArtifactFile) => {
     if (file.name === 'slow') {
@@ -53,6 +53,7 @@ async function keep(): Promise<string[]> {
     folder,
     redactor: () => new Redactor([SECRET]),
     limit: pLimit(1),
+    isCode,
     log,
     warn: (message) => warnings.push(message),
   });
@@ -85,6 +86,17 @@ test('files of programs in the working folder are left out, but not in that of a
   write(join(folder.work, 'src/.eslintrc'));
   write(join(folder.artifacts, '.config'));
   expect(await keep()).toEqual(['.config', 'src/.eslintrc']);
+});
+
+test('a run on code keeps its artifacts, and no file in place of the diff of its change', async () => {
+  for (const name of ['change.diff', 'report/change.diff']) write(join(folder.artifacts, name));
+  write(join(folder.work, 'a'));
+  expect(await keep(true)).toEqual(['report/change.diff']);
+  expect(warnings).toEqual([
+    expect.stringMatching('A file was not kept: change.diff has the name'),
+  ]);
+  [sent, warnings] = [[], []];
+  expect(await keep()).toContain('change.diff');
 });
 
 test('secrets are hidden in texts, and other words stay', async () => {

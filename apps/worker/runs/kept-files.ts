@@ -4,6 +4,7 @@ import { hasCode, type HostLog, messageOf, retrying } from '#lib/agent-host';
 import { mediaTypeOf, withAnySignal } from '#lib/kernel';
 import { listFilesBelow, readFileBelow, type Redactor } from '#lib/session-runtime';
 import type { DroverApi } from '../api/drover-api.js';
+import { DIFF } from '../code/code-host.js';
 import type { Patience } from './patience.js';
 import type { RunFolder } from './run-folder.js';
 
@@ -87,7 +88,13 @@ export class KeptFiles {
     const { names, isCut } = await listFilesBelow(folder, { most: MAX_FILES });
     if (isCut) this.problems.push(`only ${MAX_FILES} files of a run are kept`);
     this.isExpected = names.length > 0;
-    for (const name of names) await this.sendFile(folder, name, { most: MAX_BYTES, signal });
+    for (const name of names) {
+      if (this.parts.isCode === true && name === DIFF) {
+        this.problems.push(`${name} has the name of the diff that Drover makes`);
+        continue;
+      }
+      await this.sendFile(folder, name, { most: MAX_BYTES, signal });
+    }
   }
 
   private async sendWork(folder: string, signal: AbortSignal): Promise<void> {

@@ -46,7 +46,10 @@ export async function recover(options: RecoveryOptions): Promise<void> {
     });
     const undelivered = state.runs.find(task.runId)?.report;
     const folder = new RunFolder(workDir, task.runId);
-    if (task.started) await keepFiles(options, task.runId, folder);
+    if (task.started) {
+      const isCode = undelivered?.kind === 'submit';
+      await keepFiles(options, { runId: task.runId, isCode }, folder);
+    }
     await settle(options, task.runId, undelivered ?? (await reportOfEarlierLife(folder, task)));
   }
   for (const record of state.runs.all()) {
@@ -60,12 +63,13 @@ export async function recover(options: RecoveryOptions): Promise<void> {
 /** The secrets of the run are gone. The server refuses a file that contains one. */
 function keepFiles(
   { api, log, signal }: RecoveryOptions,
-  runId: string,
+  { runId, isCode }: { runId: string; isCode: boolean },
   folder: RunFolder,
 ): Promise<void> {
   const redactor = () => new Redactor([]);
   const warn = (problem: string): void => log.warn(problem, { runId });
-  const files = new KeptFiles({ api, runId, folder, redactor, limit: pLimit(1), log, warn });
+  const limit = pLimit(1);
+  const files = new KeptFiles({ api, runId, folder, redactor, limit, isCode, log, warn });
   return files.send(signal, new Patience());
 }
 
