@@ -87,12 +87,8 @@ export class CheckedOut {
     if ((await this.submodule()) !== undefined) return;
     const from = await this.earlier(to);
     if (from === undefined) return;
-    const between = new Set(
-      await this.names([
-        ...['diff-tree', NO_SUBMODULES, '-r', '--name-only', '-z', '--no-renames'],
-        ...[from, to],
-      ]),
-    );
+    const differ = ['diff-tree', NO_SUBMODULES, '-r', '--name-only', '-z', '--no-renames'];
+    const between = new Set(await this.names([...differ, from, to]));
     for (const name of await this.changed()) {
       if (!between.has(name) || !(await this.isOf(name, to))) return;
     }
