@@ -6,8 +6,10 @@ import {
   type Admission,
   changedWithin,
   commitOf,
+  type GitCall,
   GitError,
   GitProxy,
+  gitSays,
   gitText,
   makeWorkFolder,
   measureChange,
@@ -83,6 +85,8 @@ export class CodeRun {
       target: string;
       /** The commit of the branch, and one with further files. */
       tip: string;
+      /** True if the branch exists at the repository. */
+      isOnBranch: boolean;
       files: string | undefined;
       setup: SetupResult;
     },
@@ -114,12 +118,11 @@ export class CodeRun {
     const branch = change.branch ?? `drover/${task.id}`;
     const target = await mirror.tip(change.target);
     const own = await commitOf(`refs/heads/${branch}`, mirror.call);
-    const tip = own ?? target;
+    const kept = await commitOf(ref, mirror.call);
+    const below = kept && (await gitText(['rev-parse', `${kept}^`], mirror.call));
+    const tip = own ?? (await firstTip(target, below, mirror.call));
     const unsupported = await whyUnsupported(tip, mirror.call);
     if (unsupported !== undefined) throw new SpawnError('setup', unsupported);
-    const kept = await commitOf(ref, mirror.call);
-    const isOnTip =
-      kept !== undefined && (await gitText(['rev-parse', `${kept}^`], mirror.call)) === tip;
     const folder = join(repository.folder, 'runs', claimed.id);
     const run = new RunRepository(folder, mirror, branch);
     await run.make(own);
@@ -133,8 +136,8 @@ export class CodeRun {
       path: access.path ?? undefined,
       ignored: setup.paths,
     });
-    const files = isOnTip ? kept : undefined;
-    const begin = { change, target, tip, files, setup };
+    const files = below === tip ? kept : undefined;
+    const begin = { change, target, tip, isOnBranch: own !== undefined, files, setup };
     const code = new CodeRun(
       withSecrets(job, access.secrets),
       parts,
@@ -270,7 +273,7 @@ export class CodeRun {
 
   /** True if the branch exists at the repository. */
   private get isPushed(): boolean {
-    return this.pushedTo !== undefined || this.begin.tip !== this.begin.target;
+    return this.pushedTo !== undefined || this.begin.isOnBranch;
   }
 
   private async conclude(outcome: Outcome): Promise<Outcome> {
@@ -299,8 +302,9 @@ export class CodeRun {
     const { commit, isNew, notes } = await this.snapshots.take(this.words(outcome.summary));
     for (const text of notes) this.note(text);
     const before = await run.tip();
-    const isOnlyTarget = commit === begin.target && !this.isPushed;
-    if (!isOnlyTarget && (isNew || !this.isPushed)) {
+    const isOfTarget = commit === begin.target || commit === begin.tip;
+    const hasNone = isOfTarget && !this.isPushed;
+    if (!hasNone && (isNew || !this.isPushed)) {
       await run.set(commit);
       const done = await this.forward(before, commit);
       if (!done.admitted) throw new Error(done.why);
@@ -379,6 +383,16 @@ export class CodeRun {
     this.noted.add(text);
     this.job.report.log('WARN', this.parts.redactor().redact(text), 'repository');
   }
+}
+
+/**
+ * The commit for a change without a branch: that below the files of an earlier run, also when the
+ * target has moved since. A landing brings them together.
+ */
+async function firstTip(target: string, below: string | undefined, call: GitCall): Promise<string> {
+  if (below === undefined) return target;
+  const isBehind = await gitSays(['merge-base', '--is-ancestor', below, target], call);
+  return isBehind ? below : target;
 }
 
 /** The secrets of the repository reach the session as those of the task do, and are hidden like them. */

@@ -274,6 +274,20 @@ async function step(
     expect(remote.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main');
   });
 
+  it('goes on with the files of a run that failed when the target has moved since', async () => {
+    const { taskId } = await work('echo mine > mine.txt; exit 7');
+    const person = new TestRepository(place.path('checked-out'));
+    person.commit({ 'theirs.txt': 'theirs\n' });
+    person.git('push', '-q', remote.path, 'main');
+    const second = await work('git status --short; git log --format=%s origin/main -1', { taskId });
+    expect(second.lines).toContain('?? mine.txt\nA commit');
+    expect(changeOf(second)).toMatchObject({ filesChanged: 1 });
+    expect(await step('land', second)).toMatchObject({ outcome: 'merged' });
+    expect(remote.git('ls-tree', '--name-only', 'main').split('\n')).toEqual(
+      expect.arrayContaining(['mine.txt', 'theirs.txt']),
+    );
+  });
+
   it('of a superseded run changes nothing', async () => {
     let isLive = true;
     const ended = await work('echo x > x; git add x; git commit -qm x; git push', {
