@@ -1,9 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { sharedServer, type TestServer } from '../../../test/support/shared-server.js';
 import {
-  sharedServer,
-  type TestAgent,
-  type TestServer,
-} from '../../../test/support/shared-server.js';
+  BASE,
+  type Body,
+  changesIn,
+  commit,
+  green,
+  SECRET,
+  type Work,
+} from '../../../test/support/changes-in.js';
 import { type Held, Scene } from '../../work/coordinator/testing/scene.js';
 
 let server: TestServer;
@@ -17,108 +22,22 @@ beforeEach(async () => {
 });
 afterAll(() => server.stop());
 
-type Body = Record<string, unknown>;
-interface Work {
-  step: { changeId: string; kind: string; generation: number };
-  change: Body;
-  repository: Body;
-  message: string;
-}
-
-const commit = (digit: number | string) => String(digit).repeat(40).slice(0, 40);
-const BASE = commit('b');
-const SECRET = 'a-secret-of-the-acceptance';
-
-async function repository(settings: Body = {}): Promise<string> {
-  const { status, body } = await scene.workspace.api.post<Body>('/repositories', {
-    name: 'shop',
-    url: 'https://example.com/shop.git',
-    acceptance: 'npm test',
-    secrets: { TOKEN: SECRET },
-    ...settings,
-  });
-  expect(status).toBe(201);
-  return String(body['id']);
-}
-
-/** A run of a task with a repository, on a host of its own. */
-async function working(settings: Body = {}): Promise<Held> {
-  const repositoryId = await repository(settings);
-  const capabilities = ['git', `only-${Math.random().toString(36).slice(2)}`];
-  const id = await scene.task({ repositoryId, requiredCapabilities: [capabilities[1]] });
-  const agent = await scene.workspace.newAgent({ capabilities });
-  return start(await scene.claim(agent, id));
-}
-
-async function start(held: Held): Promise<Held> {
-  expect((await held.agent.api.post(`/runs/${held.runId}/start`, {})).status).toBe(200);
-  return held;
-}
-
-const repositoryOf = ({ agent, runId }: Held) =>
-  agent.api.post<{ repository: Body; change: Body & { feedback: Body[] } }>(
-    `/runs/${runId}/repository`,
-    {},
-  );
-
-async function submit(held: Held, headCommit: string, more: Body = {}) {
-  await repositoryOf(held);
-  const size = { filesChanged: 2, insertions: 10, deletions: 3 };
-  return held.agent.api.post<Body>(`/runs/${held.runId}/submit`, {
-    baseCommit: BASE,
-    headCommit,
-    ...size,
-    summary: 'It works.',
-    ...more,
-  });
-}
-
-async function submitted(held: Held, headCommit: string): Promise<void> {
-  const { status, body } = await submit(held, headCommit);
-  expect([status, body['state']]).toEqual([200, 'PROVING']);
-}
-
-async function step(agent: TestAgent): Promise<Work | undefined> {
-  const { status, body } = await agent.api.post<Work>('/change-steps/claim', {});
-  return status === 204 ? undefined : body;
-}
-
-const report = (agent: TestAgent, { step }: Work, body: Body) =>
-  agent.api.post<Body>(`/change-steps/${step.changeId}/report`, {
-    generation: step.generation,
-    ...body,
-  });
-
-/** Takes the step that is due, and reports its outcome. */
-async function done(agent: TestAgent, kind: string, body: Body): Promise<Work> {
-  const work = await step(agent);
-  expect(work?.step.kind).toBe(kind);
-  expect((await report(agent, work!, body)).status).toBe(200);
-  return work!;
-}
-
-async function saveDiff({ agent, runId }: Held, diff: string): Promise<Response> {
-  return fetch(`${server.url}/api/v1/runs/${runId}/artifacts/change.diff`, {
-    method: 'PUT',
-    headers: { authorization: `Bearer ${agent.token}`, 'content-type': 'text/x-diff' },
-    body: diff,
-  });
-}
-
-const green = (head: string) => ({ outcome: 'green', commit: head, exitCode: 0, durationMs: 900 });
-const change = async (id: string) => (await scene.workspace.api.get<Body>(`/changes/${id}`)).body;
-const review = (id: string, verb: string, body: Body = {}) =>
-  scene.workspace.api.post<Body>(`/changes/${id}/${verb}`, body);
-const approve = (id: string, headCommit: string) => review(id, 'approve', { headCommit });
-
-/** A change that waits for its review. */
-async function inReview(settings: Body = {}): Promise<Held> {
-  const held = await working(settings);
-  await submitted(held, commit(1));
-  await done(held.agent, 'prove', green(commit(1)));
-  expect(await change(held.id)).toMatchObject({ state: 'IN_REVIEW' });
-  return held;
-}
+const {
+  repository,
+  working,
+  start,
+  repositoryOf,
+  submit,
+  submitted,
+  step,
+  report,
+  done,
+  saveDiff,
+  change,
+  review,
+  approve,
+  inReview,
+} = changesIn(() => scene);
 
 describe('a change', () => {
   it('is submitted, proven, approved, merged and completes its task', async () => {
@@ -177,6 +96,9 @@ describe('a change', () => {
     const path = `/change-steps/${held.id}`;
     expect((await held.agent.api.post(`${path}/plan`, planned)).status).toBe(200);
     expect((await held.agent.api.post(`${path}/renew`, { generation })).status).toBe(200);
+    const landing409 = { status: 409, body: { code: 'illegal_transition', current: 'APPROVED' } };
+    expect(await review(held.id, 'request-changes', { body: 'No.' })).toMatchObject(landing409);
+    expect(await review(held.id, 'close')).toMatchObject(landing409);
     const merged = await report(held.agent, landing!, { outcome: 'merged', commit: commit('c') });
     expect(merged).toMatchObject({ status: 200, body: { state: 'MERGED' } });
     expect(await scene.read(held.id)).toMatchObject({ status: 'COMPLETED' });
@@ -434,6 +356,37 @@ describe('the steps of a change', () => {
     await scene.holdsEverything();
   });
 
+  it('a pause gives no step, and one that ends runs takes a merge before its push', async () => {
+    const held = await working({ review: 'none' });
+    const pause = async (body: Body) => {
+      const answer = await scene.workspace.api.post<Body>('/pauses', { reason: 'Stop', ...body });
+      expect(answer.status).toBe(201);
+      return () => scene.workspace.api.delete(`/pauses/${String(answer.body['id'])}`);
+    };
+    await submitted(held, commit(1));
+    for (const scope of [{ scope: 'workspace' }, { scope: 'task_type', taskType: 'test' }]) {
+      const resume = await pause(scope);
+      expect(await step(held.agent)).toBeUndefined();
+      await resume();
+    }
+    const other = await pause({ scope: 'task_type', taskType: 'other' });
+    await done(held.agent, 'prove', green(commit(1)));
+    await other();
+    const landing = await step(held.agent);
+    const { generation } = landing!.step;
+    const resume = await pause({ scope: 'workspace', endRuns: true });
+    const planned = { generation, landingCommit: commit('c') };
+    const refused = await held.agent.api.post(`/change-steps/${held.id}/plan`, planned);
+    expect(refused).toMatchObject({ status: 409, body: { code: 'stale_step' } });
+    expect(await change(held.id)).toMatchObject({
+      state: 'APPROVED',
+      step: { kind: 'land', agentId: null, attempts: 0 },
+    });
+    await resume();
+    await done(held.agent, 'land', { outcome: 'merged', commit: commit('d') });
+    expect(await change(held.id)).toMatchObject({ state: 'MERGED' });
+  });
+
   it('a step that hosts gave up waits for a person', async () => {
     const held = await working();
     await submitted(held, commit(1));
@@ -458,6 +411,21 @@ describe('the steps of a change', () => {
 });
 
 describe('a task that ends otherwise', () => {
+  it('whose last run fails before its start leaves the branch of its change', async () => {
+    const id = await scene.task({ repositoryId: await repository(), maxRetries: 0 });
+    const agent = await scene.workspace.newAgent({ capabilities: ['git'] });
+    const held = await scene.claim(agent, id);
+    await repositoryOf(held);
+    const failed = { error: { message: 'No disk', retryable: true } };
+    expect((await agent.api.post(`/runs/${held.runId}/fail`, failed)).status).toBe(200);
+    expect(await scene.read(id)).toMatchObject({ status: 'FAILED' });
+    expect(await change(id)).toMatchObject({ state: 'FAILED', step: null });
+    expect(await step(agent)).toBeUndefined();
+    expect((await scene.workspace.api.post(`/agent-tasks/${id}/retry`, {})).status).toBe(200);
+    expect(await change(id)).toMatchObject({ state: 'WORKING', branch: expect.any(String) });
+    await scene.holdsEverything();
+  });
+
   it('takes its change along, whatever its state, and a retry works on it again', async () => {
     const held = await inReview();
     const cancelled = await scene.workspace.api.post(`/agent-tasks/${held.id}/cancel`, {});

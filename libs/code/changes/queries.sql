@@ -40,6 +40,15 @@ WITH due AS MATERIALIZED (
   SELECT c.task_id FROM changes c
   WHERE c.workspace_id = $1 AND c.step IS NOT NULL AND c.step_due_at <= now()
     AND (c.step_until IS NULL OR c.step_until <= now())
+    AND NOT (EXISTS (SELECT FROM installation_pauses p
+      WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
+    OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
+      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))
+    AND (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) = '{}'
+      OR (SELECT (t.task_type || '') <> ALL (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) FROM agent_tasks t
+        WHERE t.workspace_id = $1 AND t.id = c.task_id))
     AND EXISTS (SELECT FROM agents a WHERE a.workspace_id = $1 AND a.id = $2
       AND 'git' = ANY (a.capabilities))
     AND (c.step <> 'land' OR NOT EXISTS (SELECT FROM changes o
@@ -287,7 +296,14 @@ UPDATE changes c SET updated_at = now(),
   landing_commits = array_append(array_remove(c.landing_commits, $5::text), $5::text),
   step_until = now() + interval '60 seconds'
 WHERE c.workspace_id = $1 AND c.task_id = $2 AND c.step_agent_id = $3
-  AND c.step_generation = $4 AND c.step = 'land'
+  AND c.step_generation = $4 AND c.step = 'land' AND NOT EXISTS (SELECT FROM agent_tasks t
+  WHERE t.workspace_id = $1 AND t.id = $2 AND (t.workspace_id IN (SELECT p.workspace_id FROM pauses p WHERE p.ends_runs AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())
+    UNION
+    SELECT w.id FROM workspaces w
+    WHERE EXISTS (SELECT FROM installation_pauses p WHERE p.ends_runs AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))
+    AND (EXISTS (SELECT FROM installation_pauses p WHERE p.ends_runs AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
+      OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = t.workspace_id AND p.ends_runs AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())
+        AND (p.task_type IS NULL OR p.task_type = t.task_type)))))
 RETURNING c.step_until
 
 -- postpone_review

@@ -96,12 +96,19 @@ export class ChangeSteps implements OnModuleDestroy, BeforeApplicationShutdown {
   }
 
   /**
-   * Records the commit that the host is about to push to the target.
+   * Records the commit that the host is about to push to the target. Under a pause that ends runs
+   * the host loses the step.
    *
    * @throws DroverError `stale_step`
    */
   async plan(held: HeldStep, landingCommit: string): Promise<{ until: Date }> {
-    return this.extend(held, planLanding, [landingCommit]);
+    try {
+      return await this.extend(held, planLanding, [landingCommit]);
+    } catch (error) {
+      if (!isStaleStep(error)) throw error;
+      await this.release(held);
+      throw staleStep(await this.read(held.agent.workspaceId, held.changeId));
+    }
   }
 
   /**
@@ -242,6 +249,14 @@ export class ChangeSteps implements OnModuleDestroy, BeforeApplicationShutdown {
     throw staleStep(await this.read(workspaceId, held.changeId));
   }
 
+  /** A merge that a pause has refused waits for its end. Its host pushes nothing. */
+  private async release({ agent, changeId, generation }: HeldStep): Promise<void> {
+    const report = { generation, outcome: 'released' } as const;
+    await this.report({ agent, changeId, generation }, report).catch((error: unknown) => {
+      if (!isStaleStep(error)) throw error;
+    });
+  }
+
   /** The report without the secrets of the task and of the repository. */
   private async redacted(
     workspaceId: string,
@@ -292,6 +307,10 @@ function isHeld(
     change.step_agent_id === agent.agentId &&
     change.step_generation === generation
   );
+}
+
+function isStaleStep(error: unknown): boolean {
+  return error instanceof DroverError && error.code === 'stale_step';
 }
 
 function staleStep({ state, step, step_generation: generation }: ChangeRow): DroverError {

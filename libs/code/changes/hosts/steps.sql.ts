@@ -1,3 +1,4 @@
+import { isEndedByPause, isOfNone, isPaused, pausedTypes } from '#lib/admission';
 import { command, query } from '#lib/database';
 import { USES_GIT } from '#lib/kernel';
 import { journalRow } from '#lib/transitions';
@@ -18,6 +19,8 @@ export interface ClaimedStep extends ChangeRow {
  * change that has waited longest. A host whose lease has ended loses its step. One change of a
  * branch lands at a time: if two hosts take two, changes_landing_key refuses the second.
  *
+ * A pause of the installation, the workspace or the type of the task gives no step.
+ *
  * Only agents that use git get one, because it comes with the credentials of the repository.
  *
  * Index: changes_step_idx, which has no finished changes. Measured with 100,000 finished changes and
@@ -30,6 +33,10 @@ WITH due AS MATERIALIZED (
   SELECT c.task_id FROM changes c
   WHERE c.workspace_id = $1 AND c.step IS NOT NULL AND c.step_due_at <= now()
     AND (c.step_until IS NULL OR c.step_until <= now())
+    AND NOT ${isPaused('$1')}
+    AND (${pausedTypes('$1')} = '{}'
+      OR (SELECT ${isOfNone('t.task_type', pausedTypes('$1'))} FROM agent_tasks t
+        WHERE t.workspace_id = $1 AND t.id = c.task_id))
     AND EXISTS (SELECT FROM agents a WHERE a.workspace_id = $1 AND a.id = $2
       AND '${USES_GIT}' = ANY (a.capabilities))
     AND (c.step <> 'land' OR NOT EXISTS (SELECT FROM changes o
@@ -61,8 +68,8 @@ RETURNING c.step_until`,
 );
 
 /**
- * Records the commit that a host is about to push to the target, once. Index: primary key.
- * $1 workspace, $2 change, $3 agent, $4 generation, $5 commit.
+ * Records the commit that a host is about to push to the target, once. No row under a pause that
+ * ends runs. Indexes: primary keys. $1 workspace, $2 change, $3 agent, $4 generation, $5 commit.
  */
 export const planLanding = command<{ step_until: Date }>(
   'plan_landing',
@@ -70,7 +77,8 @@ export const planLanding = command<{ step_until: Date }>(
 UPDATE changes c SET updated_at = now(),
   landing_commits = array_append(array_remove(c.landing_commits, $5::text), $5::text),
   step_until = now() + interval '${STEP_LEASE_SECONDS} seconds'
-WHERE ${IS_HELD} AND c.step = 'land'
+WHERE ${IS_HELD} AND c.step = 'land' AND NOT EXISTS (SELECT FROM agent_tasks t
+  WHERE t.workspace_id = $1 AND t.id = $2 AND ${isEndedByPause('t')})
 RETURNING c.step_until`,
 );
 

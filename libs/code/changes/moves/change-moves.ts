@@ -137,9 +137,13 @@ export class ChangeMoves {
   }
 }
 
-export function illegalChange(current: ChangeState, requested: ChangeState): DroverError {
+export function illegalChange(
+  current: ChangeState,
+  requested: ChangeState,
+  detail = `The change is ${current}, and can't become ${requested} from there.`,
+): DroverError {
   return new DroverError('illegal_transition', {
-    detail: `The change is ${current}, and can't become ${requested} from there.`,
+    detail,
     members: { current, requested, legal: legalChangeTransitions(current) },
   });
 }

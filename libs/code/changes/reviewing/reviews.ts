@@ -3,6 +3,7 @@ import { Database, firstRow, type Transaction } from '#lib/database';
 import { actorOf, type Caller, DroverError } from '#lib/kernel';
 import { TaskCommands } from '#lib/task-manager';
 import { lockTasks } from '#lib/transitions';
+import type { ChangeState } from '../domain/change-state.js';
 import { isApproved } from '../domain/change-decisions.js';
 import type { ChangeComment } from '../domain/review.js';
 import { ChangeMoves, illegalChange, type Mover } from '../moves/change-moves.js';
@@ -67,6 +68,7 @@ export class Reviews {
       if (request.headCommit !== undefined) refuseMoved(change, request.headCommit);
       if (change.state !== 'IN_REVIEW' && change.state !== 'APPROVED')
         throw illegalChange(change.state, 'WORKING');
+      refuseWhileLanding(change, 'WORKING');
       const { body, comments } = request;
       const verdict = 'changes_requested' as const;
       await this.moves.note(tx, by, change, { kind: 'review', verdict, body, comments });
@@ -111,6 +113,7 @@ export class Reviews {
       const { state } = change;
       if (state === 'CLOSED') return;
       if (state === 'MERGED') throw illegalChange(state, 'CLOSED');
+      refuseWhileLanding(change, 'CLOSED');
       if (state === 'FAILED') {
         await this.moves.move(tx, by, change, 'CLOSED', { reason: 'closed', message: reason });
         return;
@@ -148,4 +151,15 @@ function refuseMoved(change: LockedChange, seen: string): void {
   const { head_commit: headCommit, revision, state } = change;
   if (headCommit === seen) return;
   throw new DroverError('change_moved', { members: { headCommit, revision, current: state } });
+}
+
+/**
+ * The push can have taken place. If its host is lost, the next one finds it.
+ *
+ * @throws DroverError `illegal_transition`
+ */
+function refuseWhileLanding(change: LockedChange, requested: ChangeState): void {
+  if (change.step !== 'land' || change.step_agent_id === null) return;
+  const detail = 'A host is merging the change now. Try again when it has ended.';
+  throw illegalChange(change.state, requested, detail);
 }
