@@ -37,7 +37,8 @@ CREATE TRIGGER agent_tasks_begin_change AFTER INSERT ON agent_tasks FOR EACH ROW
   WHEN (NEW.repository_id IS NOT NULL) EXECUTE FUNCTION begin_change();
 
 -- A change follows its task, whoever moves it: it ends with the task, and a retried task works on it again. A change
--- that was moved before its task, in the same transaction, has arrived already. A FAILED one keeps its branch.
+-- that was moved before its task, in the same transaction, has arrived already. A FAILED one keeps its branch, also if
+-- its task went through ABORTED in the same transaction, as after the last attempt of a run that had not started.
 CREATE FUNCTION follow_task() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, public AS $$
 BEGIN
   WITH follows (went_to) AS (
@@ -53,6 +54,8 @@ BEGIN
     FROM follows f
     WHERE c.workspace_id = NEW.workspace_id AND c.task_id = NEW.id AND CASE f.went_to
       WHEN 'WORKING' THEN c.state NOT IN ('WORKING', 'MERGED')
+      WHEN 'FAILED' THEN c.state IN ('WORKING', 'PROVING', 'IN_REVIEW', 'APPROVED')
+        OR c.state = 'CLOSED' AND c.closed_at = now()
       ELSE c.state IN ('WORKING', 'PROVING', 'IN_REVIEW', 'APPROVED') END
     RETURNING WITH (OLD AS was) c.*, was.state AS previous_state
   )
