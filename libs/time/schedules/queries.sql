@@ -64,9 +64,10 @@ WHERE workspace_id = $1 AND id = ANY ($2::uuid[]) AND paused_at IS NULL
 RETURNING id
 
 -- postpone_start
-UPDATE schedules SET start_at = now() + make_interval(secs => $4::int)
-WHERE workspace_id = $1 AND id = $2 AND due_at = $3::timestamptz
-RETURNING id
+UPDATE schedules s SET start_at = now() + make_interval(secs => $4::int)
+FROM unnest($2::uuid[], $3::timestamptz[]) AS d (id, due_at)
+WHERE s.workspace_id = $1 AND s.id = d.id AND s.due_at = d.due_at
+RETURNING s.id
 
 -- prune_occurrences
 DELETE FROM schedule_occurrences WHERE (workspace_id, schedule_id, due_at) IN (

@@ -117,10 +117,7 @@ export class ScheduleStarter {
     const [first] = rows;
     const workspaceId = first?.workspace_id ?? '';
     this.logger.error('schedules of a workspace did not start', { workspaceId, error });
-    const tenant = this.database.tenant(workspaceId);
-    for (const { id, due_at: dueAt } of rows) {
-      await tenant.rows(postponeStart, [workspaceId, id, dueAt, BROKEN_SECONDS]);
-    }
+    await this.wait(rows, BROKEN_SECONDS);
   }
 
   private async handle(workspaceId: string, rows: readonly DueRow[]): Promise<void> {
@@ -215,7 +212,7 @@ export class ScheduleStarter {
   }
 
   private async notStarted({ row, next }: Start, error: unknown): Promise<void> {
-    const { workspace_id: workspaceId, id, due_at: dueAt } = row;
+    const { workspace_id: workspaceId, id } = row;
     const tenant = this.database.tenant(workspaceId);
     if (error instanceof Outdated) return;
     // It is over already: the schedule goes on.
@@ -232,7 +229,13 @@ export class ScheduleStarter {
     const isFull = error instanceof DroverError && error.code === 'queue_full';
     if (!isFull) this.logger.error('a schedule did not start', { scheduleId: id, error });
     const seconds = isFull ? FULL_QUEUE_SECONDS : BROKEN_SECONDS;
-    await tenant.rows(postponeStart, [workspaceId, id, dueAt, seconds]);
+    await this.wait([row], seconds);
+  }
+
+  private async wait(rows: readonly DueRow[], seconds: number): Promise<void> {
+    const workspaceId = rows[0]?.workspace_id ?? '';
+    const due = [rows.map(({ id }) => id), rows.map(({ due_at: dueAt }) => dueAt)];
+    await this.database.tenant(workspaceId).rows(postponeStart, [workspaceId, ...due, seconds]);
   }
 }
 

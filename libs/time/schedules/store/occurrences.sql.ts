@@ -77,15 +77,16 @@ RETURNING schedule_id, due_at, manual, outcome, task_id, reason, detail, created
 );
 
 /**
- * Lets a due time wait, because its task cannot be created now. $1 workspace, $2 schedule, $3 its
- * due time, $4 seconds.
+ * Lets due times wait, because their tasks cannot be created now. Index: primary key. $1 workspace,
+ * $2 schedules, $3 their due times, $4 seconds.
  */
 export const postponeStart = command<{ id: string }>(
   'postpone_start',
   `
-UPDATE schedules SET start_at = now() + make_interval(secs => $4::int)
-WHERE workspace_id = $1 AND id = $2 AND due_at = $3::timestamptz
-RETURNING id`,
+UPDATE schedules s SET start_at = now() + make_interval(secs => $4::int)
+FROM unnest($2::uuid[], $3::timestamptz[]) AS d (id, due_at)
+WHERE s.workspace_id = $1 AND s.id = d.id AND s.due_at = d.due_at
+RETURNING s.id`,
 );
 
 /**
