@@ -77,7 +77,7 @@ export function waitsForAnswer({ status, pausedFor }: Standing): boolean {
   return status === 'PAUSED' && pausedFor === 'question';
 }
 
-/** Whether its change is proven, reviewed or merged. */
+/** A host proves or merges the task's change, or somebody reviews it. */
 export function waitsForReview({ status, pausedFor }: Standing): boolean {
   return status === 'PAUSED' && pausedFor === 'review';
 }

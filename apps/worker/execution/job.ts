@@ -60,7 +60,7 @@ export interface JobReports {
 /** A running job. One that hears gets the messages to its run, in their order. */
 export interface RunningJob extends Running<Outcome> {
   hear?(message: RunMessage): void;
-  /** Whether it ends after its current turn, with the outcome `paused`. */
+  /** The job ends after its current turn, with the outcome `paused`, if that is wanted. */
   pauseAfterTurn?(isWanted: boolean): void;
 }
 

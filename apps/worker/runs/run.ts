@@ -65,7 +65,7 @@ export class Run {
   private readonly live: LiveSession<Outcome, RunningJob>;
   /** The position of the last message. */
   private heardUpTo = 0;
-  /** Whether its task is paused, and its job ends after the current turn. */
+  /** True if its task is paused, and its job ends after the current turn. */
   private pausesAfterTurn = false;
   /** Messages that came before the job could hear them. */
   private readonly early: RunMessage[] = [];
@@ -115,7 +115,7 @@ export class Run {
     else work.hear?.(message);
   }
 
-  /** Whether it is released after the current turn of its agent. */
+  /** The run is released after the current turn of its agent, if that is wanted. */
   pauseAfterTurn(isWanted: boolean): void {
     if (this.pausesAfterTurn === isWanted) return;
     this.pausesAfterTurn = isWanted;

@@ -125,8 +125,8 @@ export interface Conversation {
   /** Ends the session after the current turn and the waiting words. */
   finish(): void;
   /**
-   * Whether the session ends after the current turn, without the waiting words. It changes nothing
-   * after that.
+   * The session ends after the current turn, without the waiting words, if that is wanted. A call
+   * after that end changes nothing.
    */
   pauseAfterTurn(isWanted: boolean): void;
   /** The program has ended, and all its lines were taken. Returns the meaning of its end. */

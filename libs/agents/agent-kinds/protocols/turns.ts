@@ -69,7 +69,7 @@ export class Turns {
     this.isCancelled = !this.isReady;
   }
 
-  /** Whether the session ends after the current turn, without the waiting words. */
+  /** The session ends after the current turn, without the waiting words, if that is wanted. */
   pauseAfterTurn(isWanted: boolean): void {
     this.pausesAfterTurn = isWanted;
     if (isWanted && this.isReady && !this.isRunning) this.next();

@@ -5,13 +5,13 @@ import { hashOf, type Step, stepOf } from './steps.js';
 export type Circle =
   'same_call' | 'cycle' | 'same_error' | 'undone_edits' | 'same_words' | 'no_change';
 
-/** What is due: a message to the agent, an interruption, or the end of its run. */
+/** The measure that is due: a message to the agent, an interruption, or the end of its run. */
 export type Measure = 'tell' | 'interrupt' | 'end';
 
 export interface Verdict {
   circle: Circle;
   measure: Measure;
-  /** What was seen, in one sentence for people and agents. */
+  /** The evidence, in one sentence for people and agents. */
   evidence: string;
 }
 
@@ -76,7 +76,7 @@ export class ProgressJudge {
   }
 
   /**
-   * Tokens that the session has used since the last call. A session that has changed no file at all
+   * Takes the tokens that the session has used since the last call, without cached input. A session that has changed no file at all
    * may have a task without files, so it is never ended for that.
    */
   spend(tokens: number): Verdict | undefined {

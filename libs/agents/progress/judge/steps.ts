@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { AgentEvent, FileDiff } from '#lib/agent-kinds';
 
-/** What an agent did, as far as it tells whether the work goes on. */
+/** One tool call of an agent, as far as it tells whether the work goes on. */
 export interface Step {
   /** The call with its input, in words for people. */
   title: string;

@@ -21,7 +21,7 @@ export type Credentials =
   | { kind: 'token'; username: string; token: string }
   | { kind: 'ssh'; privateKey: string; knownHosts: string };
 
-/** What hosts need for a repository and nobody can read again. */
+/** The values of a repository that hosts need and nobody can read again. */
 export interface RepositorySecretValues {
   credentials: Credentials | null;
   signingKey: string | null;

@@ -24,7 +24,7 @@ export class CommitterDto implements Committer {
   @ApiProperty({ example: 'agents@example.com' }) email!: string;
 }
 
-/** What a repository says about itself, without its secrets. */
+/** The settings of a repository that hosts and people get, without its secrets. */
 export class RepositoryPartsDto implements RepositoryParts {
   @ApiProperty({ type: String, format: 'uuid' }) id!: string;
   @ApiProperty({ example: 'shop' }) name!: string;

@@ -181,7 +181,7 @@ export class AgentSession {
     void this.session.exit.then(() => clearTimeout(timer));
   }
 
-  /** Whether the session ends after the current turn. */
+  /** The session ends after the current turn, if that is wanted. */
   pauseAfterTurn(isWanted: boolean): void {
     this.talk.with((conversation) => conversation.pauseAfterTurn(isWanted));
   }

@@ -21,6 +21,6 @@ export interface LockedTask {
   agent_id: string | null;
   /** Whether it waits for the answer to a question of its last run. */
   waits_for_answer: boolean;
-  /** Whether its change is proven, reviewed or merged. */
+  /** True if a host proves or merges its change, or somebody reviews it. */
   waits_for_review: boolean;
 }
