@@ -5,7 +5,8 @@ import { Failure, usageError } from './failure.js';
 import { ALL, readList } from './lists.js';
 
 /** The kinds of things that commands find by a part of their id, or by their name. */
-export type Kind = 'task' | 'agent' | 'project' | 'budget' | 'webhook' | 'question';
+export type Kind =
+  'task' | 'agent' | 'project' | 'repo' | 'schedule' | 'budget' | 'webhook' | 'question';
 
 /** The kinds of things that a usage or an option names as `<task>` or `<task...>`, in their order. */
 export function kindsOf(usage: string): { kind: Kind | undefined; isMany: boolean }[] {
@@ -61,6 +62,12 @@ const FIND: Record<Kind, Find> = {
   ),
   project: among(({ drover }) =>
     readList(ALL, (query) => drover.get('/api/v1/projects', { params: { query } })),
+  ),
+  repo: among(({ drover }) =>
+    readList(ALL, (query) => drover.get('/api/v1/repositories', { params: { query } })),
+  ),
+  schedule: among(({ drover }) =>
+    readList(ALL, (query) => drover.get('/api/v1/schedules', { params: { query } })),
   ),
   budget: among(({ drover }) =>
     readList(ALL, (query) => drover.get('/api/v1/budgets', { params: { query } })),

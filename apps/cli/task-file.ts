@@ -64,6 +64,7 @@ export function toTaskFields(
     description: flags.text('description'),
     priority: flags.number('priority'),
     projectId: flags.text('project'),
+    repositoryId: flags.text('repo'),
     agent: toAgent(flags.text('agent')),
     agentId: flags.text('assign-to'),
     requiredCapabilities: flags.list('capability'),

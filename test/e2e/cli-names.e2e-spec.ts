@@ -41,3 +41,11 @@ it('the beginning of an id stands for a task, and a name for a project', async (
   expect(ambiguous.stderr).toMatch(/stands for more than one task:[^]*By name/);
   expect((await drover(['task', 'cancel', id.slice(0, 28), another])).code).toBe(0);
 });
+
+it('a name stands for a repository and a schedule', async () => {
+  await drover(['repo', 'add', 'https://example.com/shop.git', '--name', 'shop']);
+  const { id: repositoryId } = await json<{ id: string }>('repo', 'show', 'shop');
+  await drover(['schedule', 'create', 'nightly', '--every', '1h', '--repo', 'shop', '--', 'true']);
+  const shown = await json<object>('schedule', 'show', 'nightly');
+  expect(JSON.stringify(shown)).toContain(`"repositoryId":"${repositoryId}"`);
+});

@@ -5,7 +5,6 @@ import { usageError } from '../failure.js';
 import { omitUndefined } from '../flags.js';
 import { LIST_OPTIONS, readList } from '../lists.js';
 import { formatAge } from '../output/output.js';
-import { findRepository } from './repositories.js';
 
 type Change = components['schemas']['WholeChange'];
 type Comment = components['schemas']['ChangeComment'];
@@ -24,10 +23,9 @@ const list: CommandSpec = {
   examples: ['review list', 'review list --state all --repo shop --json'],
   run: async (cli, _args, flags) => {
     const state = flags.text('state')?.toUpperCase() ?? 'IN_REVIEW';
-    const repo = flags.text('repo');
     const filter = omitUndefined({
       state: state === 'ALL' ? undefined : (state as 'IN_REVIEW'),
-      repositoryId: repo === undefined ? undefined : (await findRepository(cli, repo)).id,
+      repositoryId: flags.text('repo'),
     });
     const changes = await readList(flags, (page) =>
       cli.drover.get('/api/v1/changes', { params: { query: { ...filter, ...page } } }),

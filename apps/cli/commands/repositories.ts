@@ -2,14 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { components } from '#lib/api-client';
-import type { Cli } from '../cli.js';
 import type { CommandSpec, Commands } from '../command.js';
 import { usageError } from '../failure.js';
 import { type Flags, omitUndefined } from '../flags.js';
 import { LIST_OPTIONS, readList } from '../lists.js';
 import { formatAge } from '../output/output.js';
 
-type Repository = components['schemas']['Repository'];
 type Settings = components['schemas']['ChangeRepository'];
 
 const SETTINGS = [
@@ -88,8 +86,9 @@ const show: CommandSpec = {
   usage: 'show <repo>',
   summary: 'Show a repository',
   examples: ['repo show shop'],
-  run: async (cli, [repo = '']) => {
-    const repository = await findRepository(cli, repo);
+  run: async (cli, [id = '']) => {
+    const params = { path: { id } };
+    const repository = await cli.drover.get('/api/v1/repositories/{id}', { params });
     cli.out.record(repository, [
       ['id', repository.id],
       ['name', repository.name],
@@ -123,8 +122,7 @@ const set: CommandSpec = {
     ...SETTINGS,
   ],
   examples: ["repo set shop --accept 'npm test && npm run lint'", 'repo set shop --review none'],
-  run: async (cli, [repo = ''], flags) => {
-    const { id } = await findRepository(cli, repo);
+  run: async (cli, [id = ''], flags) => {
     const named = {
       name: flags.text('name'),
       url: flags.text('url'),
@@ -141,32 +139,12 @@ const remove: CommandSpec = {
   usage: 'remove <repo>',
   summary: 'Archive a repository: it accepts no more tasks',
   examples: ['repo remove shop'],
-  run: async (cli, [repo = '']) => {
-    const { id, name } = await findRepository(cli, repo);
+  run: async (cli, [id = '']) => {
     const params = { path: { id } };
     const repository = await cli.drover.post('/api/v1/repositories/{id}/archive', { params });
-    cli.out.done(repository, `Repository ${name} archived`);
+    cli.out.done(repository, `Repository ${repository.name} archived`);
   },
 };
-
-/** The field of a new task for the option `--repo`. */
-export async function repositoryOf(cli: Cli, flags: Flags): Promise<{ repositoryId?: string }> {
-  const repo = flags.text('repo');
-  return repo === undefined ? {} : { repositoryId: (await findRepository(cli, repo)).id };
-}
-
-/** The repository with this name or id. */
-export async function findRepository(cli: Cli, nameOrId: string): Promise<Repository> {
-  let cursor: string | undefined;
-  do {
-    const query = { limit: 100, ...omitUndefined({ cursor }) };
-    const page = await cli.drover.get('/api/v1/repositories', { params: { query } });
-    const found = page.items.find(({ id, name }) => name === nameOrId || id === nameOrId);
-    if (found) return found;
-    cursor = page.nextCursor ?? undefined;
-  } while (cursor !== undefined);
-  throw usageError(`No repository has the name or id ${nameOrId}. See \`drover repo list\`.`);
-}
 
 function readSettings(flags: Flags): Settings {
   return omitUndefined({

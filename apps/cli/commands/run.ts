@@ -9,7 +9,6 @@ import { printEntry, toExitCode } from '../task-output.js';
 import { isFinished, type Task } from '../task-view.js';
 import type { Flags } from '../flags.js';
 import { readChange } from './changes.js';
-import { repositoryOf } from './repositories.js';
 import { toTaskFields, type NewTask, TASK_OPTIONS } from '../task-file.js';
 
 const TITLE_LENGTH = 200;
@@ -54,7 +53,6 @@ const commands: Commands = {
         ...(flags.has('agent')
           ? ofAgent(flags, command, await attachFiles(cli, flags.list('attach')))
           : ofCommand(flags, command)),
-        ...(await repositoryOf(cli, flags)),
       } as NewTask;
       const task = await createTask(cli, body);
       if (task === undefined) return EXIT.interrupted;

@@ -1,5 +1,4 @@
 import type { components } from '#lib/api-client';
-import type { Cli } from '../cli.js';
 import type { CommandSpec, Commands } from '../command.js';
 import { usageError } from '../failure.js';
 import { type Flags, omitUndefined } from '../flags.js';
@@ -25,18 +24,6 @@ const POLICY_OPTIONS = [
 
 /** A schedule cannot hold secrets, and attachments are of one task. */
 const TEMPLATE_OPTIONS = TASK_OPTIONS.filter(([flag]) => !/^--(secret|attach) /.test(flag));
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
-/** @param given an ID or a name */
-async function idOf(cli: Cli, given: string): Promise<string> {
-  if (UUID.test(given)) return given;
-  const params = { query: { name: given } };
-  const { items } = await cli.drover.get('/api/v1/schedules', { params });
-  const [found] = items;
-  if (found === undefined) throw usageError(`There is no schedule named "${given}".`);
-  return found.id;
-}
 
 function toRule(flags: Flags) {
   return omitUndefined({
@@ -126,8 +113,8 @@ const show: CommandSpec = {
   summary: 'Show a schedule with its next and its past due times',
   about: 'The schedule is an ID or a name.',
   examples: ['schedule show nightly'],
-  run: async (cli, [given = '']) => {
-    const path = { id: await idOf(cli, given) };
+  run: async (cli, [id = '']) => {
+    const path = { id };
     const [schedule, next, past] = await Promise.all([
       cli.drover.get('/api/v1/schedules/{id}', { params: { path } }),
       cli.drover.get('/api/v1/schedules/{id}/due-times', {
@@ -181,8 +168,8 @@ const update: CommandSpec = {
     ...TEMPLATE_OPTIONS,
   ],
   examples: ['schedule update nightly --overlap queue'],
-  run: async (cli, [given = '', ...command], flags) => {
-    const params = { path: { id: await idOf(cli, given) } };
+  run: async (cli, [id = '', ...command], flags) => {
+    const params = { path: { id } };
     const tasks = await toTasks(flags, command);
     const name = flags.text('name');
     const body = { ...omitUndefined({ name, tasks }), ...toRule(flags), ...toPolicies(flags) };
@@ -196,8 +183,8 @@ const pause: CommandSpec = {
   summary: 'Pause a schedule; its tasks go on',
   options: [['--reason <text>', 'reason of the pause']],
   examples: ['schedule pause nightly --reason "disk is full"'],
-  run: async (cli, [given = ''], flags) => {
-    const params = { path: { id: await idOf(cli, given) } };
+  run: async (cli, [id = ''], flags) => {
+    const params = { path: { id } };
     const body = omitUndefined({ reason: flags.text('reason') });
     const schedule = await cli.drover.post('/api/v1/schedules/{id}/pause', { params, body });
     cli.out.done(schedule, `Schedule ${schedule.name} paused`);
@@ -208,8 +195,8 @@ const resume: CommandSpec = {
   usage: 'resume <schedule>',
   summary: 'Resume a schedule from its next due time on',
   examples: ['schedule resume nightly'],
-  run: async (cli, [given = '']) => {
-    const params = { path: { id: await idOf(cli, given) } };
+  run: async (cli, [id = '']) => {
+    const params = { path: { id } };
     const schedule = await cli.drover.post('/api/v1/schedules/{id}/resume', { params });
     cli.out.done(schedule, `Schedule ${schedule.name} resumed`);
   },
@@ -219,8 +206,8 @@ const run: CommandSpec = {
   usage: 'run <schedule>',
   summary: 'Create the tasks of a schedule now and print the ID of the first one',
   examples: ['schedule run nightly'],
-  run: async (cli, [given = '']) => {
-    const params = { path: { id: await idOf(cli, given) } };
+  run: async (cli, [id = '']) => {
+    const params = { path: { id } };
     const occurrence = await cli.drover.post('/api/v1/schedules/{id}/run', { params });
     cli.out.done(occurrence, occurrence.taskId ?? '');
   },
@@ -230,10 +217,9 @@ const remove: CommandSpec = {
   usage: 'delete <schedule>',
   summary: 'Delete a schedule; its tasks stay',
   examples: ['schedule delete nightly'],
-  run: async (cli, [given = '']) => {
-    const id = await idOf(cli, given);
+  run: async (cli, [id = '']) => {
     await cli.drover.delete('/api/v1/schedules/{id}', { params: { path: { id } } });
-    cli.out.done({ id }, `Schedule ${given} deleted`);
+    cli.out.done({ id }, `Schedule ${id} deleted`);
   },
 };
 

@@ -13,7 +13,6 @@ import { formatAge, formatBar } from '../output/output.js';
 import { attachFiles } from '../attachments.js';
 import { checkOut } from '../checkout.js';
 import { readChange } from './changes.js';
-import { findRepository, repositoryOf } from './repositories.js';
 import { toTaskFields, type NewTask, TASK_OPTIONS, readTaskFile } from '../task-file.js';
 import {
   isFinished,
@@ -40,10 +39,7 @@ const create: CommandSpec = {
     'task create --file graph.yaml',
   ],
   run: async (cli, args, flags) => {
-    const fields = {
-      ...toTaskFields(flags, args, await attachFiles(cli, flags.list('attach'))),
-      ...(await repositoryOf(cli, flags)),
-    };
+    const fields = toTaskFields(flags, args, await attachFiles(cli, flags.list('attach')));
     const path = flags.text('file');
     const found = path === undefined ? { only: {} } : await readTaskFile(path);
     if ('only' in found) {
@@ -83,7 +79,7 @@ const list: CommandSpec = {
     ['--agent <agent>', 'name or ID of the agent'],
     ['--project <project>', 'name or ID of the project'],
     ['--parent <task>', 'ID of the parent task'],
-    ['--schedule <id>', 'ID of the schedule that created the task'],
+    ['--schedule <schedule>', 'name or ID of the schedule that created the task'],
     ['--text <words>', 'words in the title or description'],
     ['--asking', 'list only tasks with an open question'],
     ...LIST_OPTIONS,
@@ -321,9 +317,10 @@ const checkout: CommandSpec = {
   about: 'Run it in a clone of the repository. It uses your git and your credentials.',
   examples: ['task checkout $TASK'],
   run: async (cli, [id = '']) => {
-    const { branch, repositoryName } = await readChange(cli, id);
+    const { branch, repositoryId } = await readChange(cli, id);
     if (branch === null) throw usageError('The change has no branch yet.');
-    const { url } = await findRepository(cli, repositoryName);
+    const params = { path: { id: repositoryId } };
+    const { url } = await cli.drover.get('/api/v1/repositories/{id}', { params });
     checkOut(url, branch);
     cli.out.done({ branch }, `Switched to ${branch}`);
   },
