@@ -112,7 +112,7 @@ afterAll(async () => {
   `servers of ${version?.slice(0, 12)} serve while the database is migrated and servers are replaced`,
   async () => {
     const port = await freePort();
-    const before = await fleet.startServer({ PORT: String(port) }, old.dist);
+    const before = await fleet.startServer({ PORT: String(port), ...old.env }, old.dist);
     const clients = new Clients();
     const server = (of: number) => apiClient(`http://127.0.0.1:${of}`, fleet.credentials);
     try {

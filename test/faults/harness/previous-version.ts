@@ -50,6 +50,8 @@ async function isAncestor(commit: string, of: string): Promise<boolean> {
 export interface OldBuild {
   /** The folder that has its `dist`. */
   dist: string;
+  /** What a start of its server needs in the environment. */
+  env: Record<string, string>;
   migrations: string;
   remove(): Promise<void>;
 }
@@ -76,7 +78,9 @@ export async function buildServer(version: string): Promise<OldBuild> {
     await remove();
     throw error;
   }
-  return { dist: join(folder, 'dist'), migrations: join(folder, MIGRATIONS), remove };
+  // Its programs are not bundled, because that takes all apps.
+  const env = { NODE_OPTIONS: '--conditions=unbundled' };
+  return { dist: join(folder, 'dist'), env, migrations: join(folder, MIGRATIONS), remove };
 }
 
 /** Generates the client's modules with the version's own script, if it has one. */

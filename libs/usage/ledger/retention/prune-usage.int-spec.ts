@@ -67,7 +67,8 @@ it('retention removes old reports in the sums, unless a budget counts them', asy
   for (const days of [1, 39, 41, 50, 60]) await reportDaysAgo(days);
   const { service } = db.database;
   expect(await pruneUsageReports(service, 40, 10)).toBe(0);
-  await new UsageRollup(db.database).round();
+  // A transaction of another database can hold back a round.
+  for (const rollup = new UsageRollup(db.database); (await rollup.round()).kind !== 'idle';);
   const id = await aBudget();
   expect(await pruneUsageReports(service, 40, 10)).toBe(1);
   expect(await keptDays()).toEqual([1, 39, 41, 50]);
