@@ -37,6 +37,21 @@ const routes = [
   }),
   createRoute({
     getParentRoute: () => root,
+    path: '/schedules',
+    component: lazyRouteComponent(() => import('./pages/schedules.js'), 'SchedulesPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/schedules/$id',
+    component: lazyRouteComponent(() => import('./pages/schedule.js'), 'SchedulePage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/dead-letter',
+    component: lazyRouteComponent(() => import('./pages/dead-letter.js'), 'DeadLetterPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: '/agents',
     component: lazyRouteComponent(() => import('./pages/agents.js'), 'AgentsPage'),
   }),

@@ -22,6 +22,8 @@ import { SignInPage } from './pages/sign-in.js';
 const LINKS = [
   { to: '/', name: 'Overview', icon: 'overview' },
   { to: '/tasks', name: 'Tasks', icon: 'tasks' },
+  { to: '/schedules', name: 'Schedules', icon: 'schedules' },
+  { to: '/dead-letter', name: 'Dead letter', icon: 'dead-letter' },
   { to: '/agents', name: 'Agents', icon: 'agents' },
   { to: '/questions', name: 'Questions', icon: 'questions' },
   { to: '/reviews', name: 'Reviews', icon: 'reviews' },

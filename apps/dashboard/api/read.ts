@@ -7,6 +7,7 @@ import {
 } from '@tanstack/react-query';
 import { ConnectionProblem, type DroverClient, DroverProblem } from '#lib/api-client';
 import { notify } from '../components/notices.js';
+import { FormError } from '../domain/task-draft.js';
 import { useWorkspace } from './workspace.js';
 
 type Read<T> = (api: DroverClient, signal: AbortSignal) => Promise<T>;
@@ -106,6 +107,7 @@ export function describeError(error: unknown): string {
   }
   if (error instanceof ConnectionProblem)
     return "Couldn't reach the server. The page retries automatically. Check the network.";
+  if (error instanceof FormError) return error.message;
   return `This page failed: ${(error as Error).message}. Reload the page.`;
 }
 

@@ -13,6 +13,8 @@ const PATHS = {
   questions: 'M6 6a2 2 0 1 1 2.6 1.9c-.4.1-.6.4-.6.8v.8M8 11.7v.2M8 2a6 6 0 1 0 .01 0',
   settings:
     'M2.5 5h6M11.5 5h2M2.5 11h2M7.5 11h6M10 3.5a1.5 1.5 0 1 0 .01 0M6 9.5a1.5 1.5 0 1 0 .01 0',
+  schedules: 'M8 2a6 6 0 1 0 .01 0M8 4.5V8l2.5 1.5',
+  'dead-letter': 'M2.5 4.5h11v8h-11zM2.5 5l5.5 4 5.5-4',
   audit: 'M3.5 2.5h6l3 3v8h-9zM5.5 7h5M5.5 9.5h5M5.5 12h3',
   close: 'M4 4l8 8M12 4l-8 8',
   plus: 'M8 3v10M3 8h10',

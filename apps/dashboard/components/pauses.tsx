@@ -15,7 +15,12 @@ const COLUMNS = defineColumns<Pause>([
     id: 'scope',
     head: 'Scope',
     width: 'minmax(110px, 1fr)',
-    cell: ({ scope, taskType }) => <bdi>{formatScope(scope, taskType)}</bdi>,
+    cell: ({ scope, taskType, endRuns }) => (
+      <bdi>
+        {formatScope(scope, taskType)}
+        {endRuns && ' (kill switch)'}
+      </bdi>
+    ),
   },
   {
     id: 'reason',
@@ -39,7 +44,16 @@ export function Pauses() {
     api.get('/api/v1/pauses', { params: { query: { limit: 50 } }, signal }),
   );
   return (
-    <Panel title="Pauses" flush end={<NewPause />}>
+    <Panel
+      title="Pauses"
+      flush
+      end={
+        <>
+          <NewPause />
+          <KillSwitch />
+        </>
+      }
+    >
       <Loaded query={pauses}>
         {({ items }) =>
           items.length === 0 ? (
@@ -82,6 +96,36 @@ function NewPause() {
       </Field>
       <Field label="Task type" hint="Leave empty to pause all tasks of the workspace.">
         <input className="input" name="taskType" maxLength={100} />
+      </Field>
+    </FormDialog>
+  );
+}
+
+function KillSwitch() {
+  const { may } = useWorkspace();
+  const turnOn = useCommand(
+    (api, form: FormData) => {
+      const reason = String(form.get('reason'));
+      const body = { scope: 'workspace' as const, reason, endRuns: true };
+      return api.post('/api/v1/pauses', { body });
+    },
+    { done: 'Kill switch on', changes: CHANGES },
+  );
+  if (!may('ADMIN')) return null;
+  return (
+    <FormDialog
+      open="Kill switch"
+      look="danger"
+      title="Turn on the kill switch"
+      confirm="End all runs"
+      onConfirm={turnOn.mutate}
+    >
+      <p>
+        It ends all live runs of the workspace and starts none. The tasks return to the queue with
+        their checkpoints, and continue when you end the pause.
+      </p>
+      <Field label="Reason">
+        <input className="input" name="reason" required maxLength={500} />
       </Field>
     </FormDialog>
   );

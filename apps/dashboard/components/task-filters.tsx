@@ -9,6 +9,13 @@ interface TaskFiltersProps {
   onChange: (filter: TaskFilter) => void;
 }
 
+/** Filters without a field, which come from links of other pages. */
+const LINKED = [
+  ['agentId', 'agent'],
+  ['projectId', 'project'],
+  ['failureFingerprint', 'failure'],
+] as const;
+
 /** The filters of the task list. A click applies a status, Enter applies a text. */
 export function TaskFilters({ filter, onChange }: TaskFiltersProps) {
   const chosen = filter.status ?? [];
@@ -26,7 +33,7 @@ export function TaskFilters({ filter, onChange }: TaskFiltersProps) {
     onChange(parseFilter({ ...filter, ...fields }));
   }
 
-  const rest = (['agentId', 'projectId'] as const).filter((name) => filter[name] !== undefined);
+  const links = LINKED.filter(([name]) => filter[name] !== undefined);
   return (
     <form className="filters" role="search" onSubmit={search} aria-label="Filters">
       <Field
@@ -52,9 +59,9 @@ export function TaskFilters({ filter, onChange }: TaskFiltersProps) {
           </button>
         ))}
       </div>
-      {rest.map((name) => (
+      {links.map(([name, word]) => (
         <Button key={name} look="quiet" onClick={() => onChange({ ...filter, [name]: undefined })}>
-          Remove {name === 'agentId' ? 'agent' : 'project'} filter
+          Remove {word} filter
         </Button>
       ))}
       {Object.keys(filter).length > 0 && (

@@ -1,4 +1,7 @@
-/** Builds the request for a new task from its form. @throws Error if the input is invalid JSON */
+/** A mistake in a form that the server would not see. Its message is for the user. */
+export class FormError extends Error {}
+
+/** Builds the request for a new task from its form. @throws FormError if the input is invalid JSON */
 export function toTaskDraft(form: FormData) {
   const text = (name: string) => String(form.get(name) ?? '').trim();
   const list = (name: string, between = /[,\s]/) =>
@@ -24,7 +27,8 @@ export function toTaskDraft(form: FormData) {
   };
 }
 
-function parseInput(json: string): Record<string, unknown> | undefined {
+/** @throws FormError if the text is neither empty nor a JSON object */
+export function parseInput(json: string): Record<string, unknown> | undefined {
   if (json === '') return undefined;
   const message =
     'This is not a JSON object. Enter one such as {"branch": "main"}, or leave the field empty.';
@@ -32,8 +36,9 @@ function parseInput(json: string): Record<string, unknown> | undefined {
   try {
     value = JSON.parse(json);
   } catch {
-    throw new Error(message);
+    throw new FormError(message);
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error(message);
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new FormError(message);
   return value as Record<string, unknown>;
 }

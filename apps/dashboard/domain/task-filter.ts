@@ -9,16 +9,19 @@ export interface TaskFilter {
   priority?: number;
   agentId?: string;
   projectId?: string;
+  /** A group of the dead letter. */
+  failureFingerprint?: string;
 }
 
 const MAX_LENGTH = 200;
+const TEXTS = ['text', 'taskType', 'tag', 'agentId', 'projectId', 'failureFingerprint'] as const;
 
 /** Parses the filter of an address. Invalid parts are ignored, because users can edit addresses. */
 export function parseFilter(search: Record<string, unknown>): TaskFilter {
   const filter: TaskFilter = {};
   const status = [search['status']].flat().filter(isStatus);
   if (status.length > 0) filter.status = [...new Set(status)];
-  for (const name of ['text', 'taskType', 'tag', 'agentId', 'projectId'] as const) {
+  for (const name of TEXTS) {
     const value = search[name];
     const text = typeof value === 'number' ? String(value) : value;
     if (typeof text === 'string' && text.trim() !== '') filter[name] = text.slice(0, MAX_LENGTH);

@@ -8,6 +8,7 @@ import { CoordinatorEvents } from '../components/coordinator-events.js';
 import { Ago, Empty, Loaded, Page, Panel } from '../components/parts.js';
 import { Throughput } from '../components/throughput.js';
 import { TokensByDay } from '../components/tokens-by-day.js';
+import { stripControls } from '../domain/format.js';
 import type { Agent, TaskStatus } from '../domain/status.js';
 
 type Counts = components['schemas']['TaskCounts'];
@@ -30,6 +31,7 @@ export function OverviewPage() {
     >
       <div className="stack">
         {may('ADMIN') && <Leaderless />}
+        <Paused />
         <Queue />
         <Throughput />
         <div className="columns">
@@ -60,6 +62,24 @@ function Leaderless() {
       No coordinator is active. Last heartbeat:&nbsp;
       <Ago at={status.data.lastHeartbeat} />. Start a server with the role coordinator, or failed
       runs are not recovered.
+    </p>
+  );
+}
+
+/** Says that no task starts, and why. */
+function Paused() {
+  const pauses = useRead(
+    ['pauses'],
+    (api, signal) => api.get('/api/v1/pauses', { params: { query: { limit: 50 } }, signal }),
+    { every: EVERY_MS },
+  );
+  const pause = pauses.data?.items.find(({ scope }) => scope !== 'task_type');
+  if (pause === undefined) return null;
+  return (
+    <p className="banner" role="status">
+      {pause.endRuns ? 'The kill switch is on' : 'All tasks are paused'}:&nbsp;
+      <bdi>{stripControls(pause.reason)}</bdi>&nbsp;(
+      <Ago at={pause.createdAt} />)
     </p>
   );
 }

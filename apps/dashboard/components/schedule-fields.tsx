@@ -1,0 +1,108 @@
+import { useRef, useState } from 'react';
+import { describeError, useRead } from '../api/read.js';
+import { formatExact } from '../domain/format.js';
+import { toRule } from '../domain/schedule-draft.js';
+import { ownTimeZone } from '../domain/time-zone.js';
+import { Button, Field } from './parts.js';
+
+const PREVIEWED = 10;
+
+/** The fields of a new schedule, with the next due times of its rule. */
+export function ScheduleFields() {
+  return (
+    <>
+      <Field label="Name" hint="It is also the title of the tasks.">
+        <input className="input" name="name" required maxLength={200} />
+      </Field>
+      <div className="pair">
+        <Field label="Cron expression" hint="Such as 0 9 * * MON-FRI or @daily.">
+          <input className="input mono" name="cron" maxLength={200} />
+        </Field>
+        <Field label="Time zone">
+          <input className="input" name="timeZone" defaultValue={ownTimeZone()} />
+        </Field>
+        <Field label="Or every … seconds">
+          <input className="input" name="everySeconds" type="number" min={1} />
+        </Field>
+      </div>
+      <Preview />
+      <Field label="Type of the task">
+        <input className="input" name="taskType" required maxLength={100} defaultValue="command" />
+      </Field>
+      <Field label="Command" hint="One shell line for workers that run commands.">
+        <input className="input mono" name="command" placeholder="echo hello" />
+      </Field>
+      <Field label="Description">
+        <textarea className="input" name="description" rows={2} maxLength={20_000} />
+      </Field>
+      <Field label="Additional input" hint="A JSON object that the agent receives as inputContext.">
+        <textarea className="input" name="input" rows={2} />
+      </Field>
+      <div className="pair">
+        <Field label="While earlier tasks are unfinished">
+          <select className="input" name="overlap" defaultValue="skip">
+            <option value="skip">Skip</option>
+            <option value="queue">Queue one</option>
+            <option value="allow">Start too</option>
+            <option value="cancel">Cancel the earlier tasks</option>
+          </select>
+        </Field>
+        <Field label="Missed due times">
+          <select className="input" name="missed" defaultValue="last">
+            <option value="last">Start the latest</option>
+            <option value="none">Start none</option>
+            <option value="all">Start all, at most 10</option>
+          </select>
+        </Field>
+      </div>
+    </>
+  );
+}
+
+function Preview() {
+  const frame = useRef<HTMLDivElement>(null);
+  const [rule, setRule] = useState<ReturnType<typeof toRule>>();
+  const preview = useRead(
+    ['due-times', rule],
+    (api, signal) =>
+      api.post('/api/v1/schedules/preview', { body: { ...rule, count: PREVIEWED }, signal }),
+    { enabled: rule !== undefined },
+  );
+  function show(): void {
+    const form = frame.current?.closest('form');
+    if (form) setRule(toRule(new FormData(form)));
+  }
+  return (
+    <div ref={frame} className="stack">
+      <div>
+        <Button onClick={show} disabled={preview.isFetching}>
+          Show next due times
+        </Button>
+      </div>
+      {preview.error && (
+        <p className="problem" role="alert">
+          {describeError(preview.error)}
+        </p>
+      )}
+      {preview.data && <DueTimes times={preview.data.items} />}
+    </div>
+  );
+}
+
+interface DueTimesProps {
+  times: { dueAt: string }[];
+}
+
+/** Due times in the time zone of the browser. */
+export function DueTimes({ times }: DueTimesProps) {
+  if (times.length === 0) return <p className="muted">It is never due again.</p>;
+  return (
+    <ol aria-label="Next due times">
+      {times.map(({ dueAt }) => (
+        <li key={dueAt}>
+          <time dateTime={dueAt}>{formatExact(dueAt)}</time>
+        </li>
+      ))}
+    </ol>
+  );
+}

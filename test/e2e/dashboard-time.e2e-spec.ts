@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { newId } from '#lib/kernel';
+import { apiClient } from '../support/api-client.js';
+import { TestFleet } from '../support/fleet.js';
+import { waitFor } from '../support/wait-for.js';
+import { createPerson, listAxeFindingsInAllLooks, TestBrowser } from './dashboard/browser.js';
+
+/** Schedules, the dead letter and the kill switch in the dashboard. */
+
+let fleet: TestFleet;
+let browser: TestBrowser;
+let page: Page;
+
+beforeAll(async () => {
+  fleet = await TestFleet.atSharedServer();
+  browser = await TestBrowser.start(`http://127.0.0.1:${fleet.port}`);
+  page = await browser.openSignedIn(await createPerson(fleet, [fleet.workspaceId]));
+});
+afterAll(async () => {
+  await browser.stop();
+  await fleet.stop();
+});
+
+const button = (name: string) => page.getByRole('button', { name, exact: true });
+const openDialog = () => page.locator('dialog[open]');
+const confirm = (name: string) => openDialog().getByRole('button', { name, exact: true }).click();
+
+/** An agent of the API, and the requests that it may make. */
+async function anAgent() {
+  const id = newId();
+  await fleet.api.put(`/agents/${id}`, { name: id });
+  const { body } = await fleet.api.post<{ token: string }>(`/agents/${id}/token`);
+  const authorization = `Bearer ${body.token}`;
+  const api = apiClient(`http://127.0.0.1:${fleet.port}`, { authorization });
+  const claim = async () => {
+    const { body } = await api.post<{ tasks: { run: { id: string } }[] }>(`/agents/${id}/claim`, {
+      waitMs: 10_000,
+    });
+    return String(body.tasks[0]?.run.id);
+  };
+  return { id, api, claim };
+}
+
+it('a member creates a schedule, runs it, pauses it and deletes it', async () => {
+  await page.goto('/schedules');
+  await page.getByText('No schedules yet').waitFor();
+  await button('Create schedule').click();
+  const dialog = openDialog();
+  await dialog.getByLabel('Name').fill('nightly');
+  await dialog.getByLabel('Cron expression').fill('every morning');
+  await button('Show next due times').click();
+  await dialog.getByRole('alert').getByText(/cron/).waitFor();
+  await dialog.getByLabel('Cron expression').fill('30 2 * * *');
+  await dialog.getByLabel('Time zone').fill('UTC');
+  await button('Show next due times').click();
+  const dueTimes = dialog.getByRole('list', { name: 'Next due times' }).getByRole('listitem');
+  await dueTimes.nth(9).waitFor();
+  expect(await dueTimes.count()).toBe(10);
+  await dialog.getByLabel('Command').fill('node backup.js');
+  await dialog.getByLabel('Additional input').fill('[]');
+  await confirm('Create schedule');
+  await dialog.getByText('This is not a JSON object.').waitFor();
+  await dialog.getByLabel('Additional input').fill('{"keep": 7}');
+  await confirm('Create schedule');
+  await page.getByRole('link', { name: 'nightly' }).waitFor();
+  expect(await listAxeFindingsInAllLooks(page)).toEqual([]);
+  await page.getByRole('link', { name: 'nightly' }).click();
+  await page.getByText('It was not due yet').waitFor();
+  await button('Run now').click();
+  const row = page.getByRole('row').filter({ hasText: '(by hand)' });
+  await row.getByRole('link').waitFor();
+  await button('Pause').click();
+  await openDialog().getByLabel('Reason').fill('The disk is full');
+  await confirm('Pause');
+  await page.getByText('The disk is full').waitFor();
+  expect(await listAxeFindingsInAllLooks(page)).toEqual([]);
+  await button('Resume').click();
+  await button('Pause').waitFor();
+  await row.getByRole('link').click();
+  await page.getByRole('heading', { name: 'nightly' }).waitFor();
+  const { body } = await fleet.api.get<{ items: { id: string }[] }>('/schedules?name=nightly');
+  await page.goto(`/schedules/${body.items[0]?.id}`);
+  await button('Delete').click();
+  await confirm('Delete');
+  await page.getByText('No schedules yet').waitFor();
+});
+
+it('a member replays a group of the dead letter with a changed input', async () => {
+  const agent = await anAgent();
+  const task = { title: 'Import', taskType: 'import', agentId: agent.id, maxRetries: 0 };
+  await fleet.api.post('/agent-tasks', { ...task, inputContext: { batch: 100, file: 'a.csv' } });
+  const runId = await agent.claim();
+  const error = { message: 'Batch too large' };
+  expect((await agent.api.post(`/runs/${runId}/fail`, { error })).status).toBe(200);
+  await page.goto('/dead-letter');
+  const row = page.getByRole('row').filter({ hasText: 'Batch too large' });
+  await row.getByRole('link', { name: '1', exact: true }).click();
+  await page.getByRole('link', { name: 'Import' }).waitFor();
+  await button('Remove failure filter').waitFor();
+  await page.goBack();
+  expect(await listAxeFindingsInAllLooks(page)).toEqual([]);
+  await row.getByRole('button', { name: 'Replay' }).click();
+  await openDialog().getByLabel('Changed input').fill('{"batch": 10}');
+  await confirm('Replay');
+  await page.getByText('1 of 1 tasks replayed').waitFor();
+  await page.getByText('The dead letter is empty').waitFor();
+  const { body } = await fleet.api.get<{ items: object[] }>('/agent-tasks?text=Import');
+  expect(body.items).toContainEqual(
+    expect.objectContaining({ status: 'PENDING', inputContext: { batch: 10, file: 'a.csv' } }),
+  );
+});
+
+it('an admin ends all runs by the kill switch, and the overview says so', async () => {
+  const agent = await anAgent();
+  const task = { title: 'Under way', taskType: 'test', agentId: agent.id };
+  const { body } = await fleet.api.post<{ id: string }>('/agent-tasks', task);
+  await agent.claim();
+  await page.goto('/coordinator');
+  await button('Kill switch').click();
+  await openDialog().getByLabel('Reason').fill('Agents delete files');
+  await confirm('End all runs');
+  const row = page.getByRole('row').filter({ hasText: 'Agents delete files' });
+  await row.getByText('(kill switch)').waitFor();
+  expect(await listAxeFindingsInAllLooks(page)).toEqual([]);
+  await waitFor('the end of the run', async () => {
+    const { status } = (await fleet.api.get<{ status: string }>(`/agent-tasks/${body.id}`)).body;
+    return status === 'PAUSED' || status === 'PENDING';
+  });
+  await page.goto('/');
+  await page.getByText('The kill switch is on').waitFor();
+  await page.goto('/coordinator');
+  await row.getByRole('button', { name: 'End pause' }).click();
+  await page.getByText('No active pauses').waitFor();
+  expect(browser.errors).toEqual([]);
+});
