@@ -9,6 +9,7 @@ import {
 } from '#lib/agent-host';
 import {
   commitOf,
+  findLanded,
   gitText,
   GitError,
   land,
@@ -34,8 +35,10 @@ type Report = Omit<StepReport, 'generation'>;
 /** The steps of this host at once: a long proof does not keep changes of others from landing. */
 const PARALLEL = 2;
 const WAIT_SECONDS = 25;
-/** The lease of a step lasts 60 s. */
-const RENEW_MS = 20_000;
+/** The lease of a step. */
+const LEASE_MS = 60_000;
+/** A pause that ends runs ends a proof after this time. */
+const RENEW_MS = 10_000;
 /** The time to give a step back while the worker stops. */
 const GIVE_BACK_MS = 5_000;
 const NOBODY = { name: 'Drover', email: 'drover@drover.invalid' };
@@ -84,11 +87,19 @@ export class Steps {
     const { changeId, generation, kind } = work.step;
     const lost = new AbortController();
     const signal = AbortSignal.any([lost.signal, this.stopping.signal]);
-    const renewing = setInterval(() => {
-      void api.renewStep(changeId, generation).catch((error: unknown) => {
-        if (hasCode(error, 'stale_step', 'change_not_found')) lost.abort(error);
-      });
-    }, RENEW_MS);
+    let renewedAt = performance.now();
+    const renew = async (): Promise<void> => {
+      const askedAt = performance.now();
+      try {
+        await api.renewStep(changeId, generation);
+        renewedAt = askedAt;
+      } catch (error) {
+        // A push after the lease could come when another host has looked already.
+        const hasEnded = performance.now() - renewedAt > LEASE_MS;
+        if (hasEnded || hasCode(error, 'stale_step', 'change_not_found')) lost.abort(error);
+      }
+    };
+    const renewing = setInterval(() => void renew(), RENEW_MS);
     const from = performance.now();
     const report = await this.perform(work, signal).catch((error: unknown) => {
       if (hasCode(error, 'stale_step', 'change_not_found')) lost.abort(error);
@@ -126,8 +137,7 @@ export class Steps {
         case 'land':
           return this.land(work, repository, { gitDir, signal });
         case 'remove':
-          await this.remove(work, repository, { gitDir, signal });
-          return { outcome: 'removed' };
+          return this.remove(work, repository, { gitDir, signal });
       }
     });
   }
@@ -204,13 +214,23 @@ export class Steps {
     );
   }
 
-  /** A branch that somebody has moved since is theirs, and stays. */
+  /**
+   * A branch that somebody has moved since is theirs, and stays. A change whose task ended while a
+   * host merged it can be on the target.
+   */
   private async remove(
     { change }: StepWork,
     repository: HostRepository,
     { gitDir, signal }: { gitDir: string; signal: AbortSignal },
-  ): Promise<void> {
-    const { branch, headCommit, id } = change;
+  ): Promise<Report> {
+    const { branch, headCommit, id, target, landingCommits: planned, state } = change;
+    if (state === 'CLOSED') {
+      const commit = await repository.reach((remote) => {
+        const parts = { mirror: repository.mirror, remote, call: { gitDir }, signal };
+        return findLanded({ target, planned }, parts);
+      });
+      if (commit !== undefined) return { outcome: 'merged', commit };
+    }
     await repository.reach((remote) =>
       removeRefs(
         gitDir,
@@ -219,6 +239,7 @@ export class Steps {
         { ownRefs: [workRef(id)], signal },
       ),
     );
+    return { outcome: 'removed' };
   }
 }
 

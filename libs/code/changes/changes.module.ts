@@ -5,6 +5,7 @@ import { RepositoriesModule } from '#lib/repositories';
 import { RunsModule } from '#lib/runs';
 import { TaskManagerModule } from '#lib/task-manager';
 import { ChangeSteps } from './hosts/change-steps.js';
+import { StepClaims } from './hosts/step-claims.js';
 import { Submissions } from './hosts/submissions.js';
 import { ChangeStepsController } from './http/change-steps.controller.js';
 import { ChangesController } from './http/changes.controller.js';
@@ -19,6 +20,6 @@ import { Reviews } from './reviewing/reviews.js';
   imports: [ArtifactsModule, IdentityModule, RepositoriesModule, RunsModule, TaskManagerModule],
   controllers: [ChangesController, ChangeStepsController, RunChangesController],
   exports: [AgentReviews],
-  providers: [AgentReviews, Changes, ChangeMoves, ChangeSteps, Reviews, Submissions],
+  providers: [AgentReviews, Changes, ChangeMoves, ChangeSteps, Reviews, StepClaims, Submissions],
 })
 export class ChangesModule {}

@@ -6,7 +6,7 @@ WHERE v.workspace_id = $1 AND v.task_id = $2 AND v.revision = $3 AND v.verdict =
 
 -- change_by_id
 SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
-  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.run_id, c.revision,
+  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.run_id, c.revision,
   c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
   c.review_task_id, c.review_step, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
@@ -14,7 +14,7 @@ SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
 
 -- change_of_run
 SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
-  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.run_id, c.revision,
+  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.run_id, c.revision,
   c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
   c.review_task_id, c.review_step, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
@@ -64,7 +64,7 @@ UPDATE changes c SET step_agent_id = $2, step_generation = c.step_generation + 1
 FROM due d
 WHERE c.workspace_id = $1 AND c.task_id = d.task_id
 RETURNING c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
-  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.run_id, c.revision,
+  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.run_id, c.revision,
   c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
   c.review_task_id, c.review_step, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
@@ -77,13 +77,12 @@ SELECT count(*)::int AS runs, coalesce(sum(r.used_tokens), 0)::text AS tokens,
 FROM task_runs r WHERE r.workspace_id = $1 AND r.task_id = $2
 
 -- due_agent_reviews
-SELECT c.workspace_id, c.task_id, c.review_step FROM changes c
-WHERE c.state = 'IN_REVIEW' AND c.review_step IS NOT NULL
-  AND ($2::uuid IS NULL OR c.workspace_id = $2) AND (c.obstacle IS NULL OR c.updated_at <= now() - interval '30 seconds')
+SELECT c.workspace_id, c.task_id, c.state, c.review_step FROM changes c
+WHERE c.review_step IS NOT NULL AND (c.state <> 'IN_REVIEW' OR (c.obstacle IS NULL OR c.updated_at <= now() - interval '30 seconds')
   AND (c.review_step = 'ask' OR EXISTS (SELECT FROM agent_tasks t
   WHERE t.workspace_id = c.workspace_id AND t.id = c.review_task_id
     AND (((t.status = 'COMPLETED' OR (t.status = 'ARCHIVED' AND t.completed_at IS NOT NULL)) OR (t.status = 'FAILED' OR (t.status = 'ABORTED' AND t.retry_at IS NULL)
-  OR (t.status = 'ARCHIVED' AND t.completed_at IS NULL))) OR t.status = 'ARCHIVED')))
+  OR (t.status = 'ARCHIVED' AND t.completed_at IS NULL))) OR t.status = 'ARCHIVED')))) AND ($2::uuid IS NULL OR c.workspace_id = $2)
 LIMIT $1
 
 -- end_agent_review
@@ -127,7 +126,7 @@ RETURNING id
 
 -- lock_change
 SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
-  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.run_id, c.revision,
+  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.run_id, c.revision,
   c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
   c.review_task_id, c.review_step, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
@@ -148,8 +147,8 @@ c AS (
     unattended_revisions = coalesce(m.unattended_revisions, c.unattended_revisions),
     approved_by = CASE m.to_state WHEN 'WORKING' THEN NULL WHEN 'APPROVED' THEN m.approved_by ELSE c.approved_by END,
     approved_at = CASE m.to_state WHEN 'WORKING' THEN NULL WHEN 'APPROVED' THEN now() ELSE c.approved_at END,
-    closed_at = CASE m.to_state WHEN 'WORKING' THEN NULL WHEN 'FAILED' THEN now() WHEN 'CLOSED' THEN now() ELSE c.closed_at END,
-    step = CASE m.to_state WHEN 'PROVING' THEN 'prove' WHEN 'APPROVED' THEN 'land' WHEN 'CLOSED' THEN CASE WHEN c.branch IS NOT NULL THEN 'remove' END WHEN 'MERGED' THEN 'remove' END,
+    closed_at = CASE m.to_state WHEN 'WORKING' THEN NULL WHEN 'FAILED' THEN now() WHEN 'CLOSED' THEN now() WHEN 'MERGED' THEN NULL ELSE c.closed_at END,
+    step = CASE m.to_state WHEN 'PROVING' THEN 'prove' WHEN 'APPROVED' THEN 'land' WHEN 'CLOSED' THEN CASE WHEN c.branch IS NOT NULL THEN 'remove' END WHEN 'MERGED' THEN 'remove' ELSE NULL END,
     run_id = CASE m.to_state WHEN 'PROVING' THEN m.run_id ELSE c.run_id END,
     base_commit = CASE m.to_state WHEN 'PROVING' THEN m.base_commit ELSE c.base_commit END,
     head_commit = CASE m.to_state WHEN 'PROVING' THEN m.head_commit ELSE c.head_commit END,
@@ -158,14 +157,15 @@ c AS (
     deletions = CASE m.to_state WHEN 'PROVING' THEN m.deletions ELSE c.deletions END,
     revision = CASE m.to_state WHEN 'PROVING' THEN c.revision + 1 ELSE c.revision END,
     submitted_at = CASE m.to_state WHEN 'PROVING' THEN now() ELSE c.submitted_at END,
-    review_task_id = CASE m.to_state WHEN 'PROVING' THEN NULL ELSE c.review_task_id END,
+    review_task_id = CASE m.to_state WHEN 'PROVING' THEN CASE c.review_step WHEN 'take' THEN c.review_task_id END ELSE c.review_task_id END,
     landing_commits = CASE m.to_state WHEN 'PROVING' THEN '{}' ELSE c.landing_commits END,
-    review_due_at = CASE m.to_state WHEN 'IN_REVIEW' THEN now() + make_interval(secs => m.review_seconds) END,
-    review_step = CASE m.to_state WHEN 'IN_REVIEW' THEN m.review_step END,
+    earlier_landings = CASE m.to_state WHEN 'PROVING' THEN c.earlier_landings || c.landing_commits ELSE c.earlier_landings END,
+    review_due_at = CASE m.to_state WHEN 'IN_REVIEW' THEN now() + make_interval(secs => m.review_seconds) ELSE NULL END,
+    review_step = CASE m.to_state WHEN 'IN_REVIEW' THEN m.review_step ELSE CASE c.review_step WHEN 'take' THEN 'take' END END,
     merged_commit = CASE m.to_state WHEN 'MERGED' THEN m.merged_commit ELSE c.merged_commit END,
     merged_at = CASE m.to_state WHEN 'MERGED' THEN now() ELSE c.merged_at END
   FROM m
-  WHERE c.workspace_id = $1 AND c.task_id = $2 AND CASE WHEN (c.state, m.to_state) IN (('WORKING', 'PROVING'), ('WORKING', 'FAILED'), ('WORKING', 'CLOSED'), ('PROVING', 'IN_REVIEW'), ('PROVING', 'APPROVED'), ('PROVING', 'WORKING'), ('PROVING', 'FAILED'), ('PROVING', 'CLOSED'), ('IN_REVIEW', 'APPROVED'), ('IN_REVIEW', 'WORKING'), ('IN_REVIEW', 'FAILED'), ('IN_REVIEW', 'CLOSED'), ('APPROVED', 'MERGED'), ('APPROVED', 'WORKING'), ('APPROVED', 'FAILED'), ('APPROVED', 'CLOSED'), ('FAILED', 'WORKING'), ('FAILED', 'CLOSED'), ('CLOSED', 'WORKING')) THEN true END
+  WHERE c.workspace_id = $1 AND c.task_id = $2 AND CASE WHEN (c.state, m.to_state) IN (('WORKING', 'PROVING'), ('WORKING', 'FAILED'), ('WORKING', 'CLOSED'), ('PROVING', 'IN_REVIEW'), ('PROVING', 'APPROVED'), ('PROVING', 'WORKING'), ('PROVING', 'FAILED'), ('PROVING', 'CLOSED'), ('IN_REVIEW', 'APPROVED'), ('IN_REVIEW', 'WORKING'), ('IN_REVIEW', 'FAILED'), ('IN_REVIEW', 'CLOSED'), ('APPROVED', 'MERGED'), ('APPROVED', 'WORKING'), ('APPROVED', 'FAILED'), ('APPROVED', 'CLOSED'), ('FAILED', 'WORKING'), ('FAILED', 'CLOSED'), ('CLOSED', 'WORKING'), ('CLOSED', 'MERGED')) THEN true END
   RETURNING c.*, old.state AS previous_state, m.reason, m.message, m.actor_kind, m.actor_id
 ),
 journaled AS (
@@ -184,7 +184,7 @@ RETURNING c.branch
 
 -- newest_changes
 SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
-  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.run_id, c.revision,
+  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.run_id, c.revision,
   c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
   c.review_task_id, c.review_step, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
@@ -198,7 +198,7 @@ ORDER BY c.task_id DESC LIMIT $3
 
 -- newest_changes_of_both
 SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
-  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.run_id, c.revision,
+  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.run_id, c.revision,
   c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
   c.review_task_id, c.review_step, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
@@ -212,7 +212,7 @@ ORDER BY c.task_id DESC LIMIT $3
 
 -- newest_changes_of_repository
 SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
-  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.run_id, c.revision,
+  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.run_id, c.revision,
   c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
   c.review_task_id, c.review_step, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
@@ -226,7 +226,7 @@ ORDER BY c.task_id DESC LIMIT $3
 
 -- newest_changes_of_state
 SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
-  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.run_id, c.revision,
+  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.run_id, c.revision,
   c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
   c.review_task_id, c.review_step, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
@@ -324,7 +324,14 @@ RETURNING c.task_id
 -- renew_step
 UPDATE changes c SET step_until = now() + interval '60 seconds'
 WHERE c.workspace_id = $1 AND c.task_id = $2 AND c.step_agent_id = $3
-  AND c.step_generation = $4
+  AND c.step_generation = $4 AND NOT EXISTS (SELECT FROM agent_tasks t
+  WHERE t.workspace_id = $1 AND t.id = $2 AND (t.workspace_id IN (SELECT p.workspace_id FROM pauses p WHERE p.ends_runs AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())
+    UNION
+    SELECT w.id FROM workspaces w
+    WHERE EXISTS (SELECT FROM installation_pauses p WHERE p.ends_runs AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))
+    AND (EXISTS (SELECT FROM installation_pauses p WHERE p.ends_runs AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
+      OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = t.workspace_id AND p.ends_runs AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())
+        AND (p.task_type IS NULL OR p.task_type = t.task_type)))))
 RETURNING c.step_until
 
 -- retry_step
@@ -340,7 +347,7 @@ WHERE v.workspace_id = $1 AND v.task_id = $2 ORDER BY v.id
 
 -- shown_change
 SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
-  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.run_id, c.revision,
+  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.run_id, c.revision,
   c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
   c.review_task_id, c.review_step, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
@@ -355,7 +362,9 @@ WHERE c.workspace_id = $1 AND c.task_id = $2
 SELECT t.title, t.summary FROM agent_tasks t WHERE t.workspace_id = $1 AND t.id = $2
 
 -- words_of_reviewer
-SELECT t.agent_id, t.completed_at IS NOT NULL AS is_completed,
+SELECT t.id, t.agent_id, (((t.status = 'COMPLETED' OR (t.status = 'ARCHIVED' AND t.completed_at IS NOT NULL)) OR (t.status = 'FAILED' OR (t.status = 'ABORTED' AND t.retry_at IS NULL)
+  OR (t.status = 'ARCHIVED' AND t.completed_at IS NULL))) OR t.status = 'ARCHIVED') AS is_over,
+  t.completed_at IS NOT NULL AS is_completed,
   coalesce(t.output_result ->> 'summary', t.summary, '') AS words
 FROM changes c JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = c.review_task_id
 WHERE c.workspace_id = $1 AND c.task_id = $2

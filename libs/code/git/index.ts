@@ -30,6 +30,7 @@ export {
 } from './landing/diff.js';
 export { type Integrated, integrate, type MergeMethod } from './landing/integrate.js';
 export {
+  findLanded,
   land,
   type Landed,
   type LandingChange,

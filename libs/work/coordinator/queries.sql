@@ -129,12 +129,11 @@ WHERE (a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING')
   (extract(epoch FROM (SELECT review_due_at FROM changes
   WHERE review_due_at IS NOT NULL ORDER BY review_due_at LIMIT 1) - now()) * 1000)::float8 AS "remind_reviews",
   (extract(epoch FROM (SELECT t.start_at FROM agent_tasks t WHERE t.waits_for_start AND t.status IN ('PENDING', 'PAUSED') ORDER BY t.start_at LIMIT 1) - now()) * 1000)::float8 AS "start_delayed",
-  CASE WHEN EXISTS (SELECT FROM changes c
-  WHERE c.state = 'IN_REVIEW' AND c.review_step IS NOT NULL AND (c.obstacle IS NULL OR c.updated_at <= now() - interval '30 seconds')
+  CASE WHEN EXISTS (SELECT FROM changes c WHERE c.review_step IS NOT NULL AND (c.state <> 'IN_REVIEW' OR (c.obstacle IS NULL OR c.updated_at <= now() - interval '30 seconds')
   AND (c.review_step = 'ask' OR EXISTS (SELECT FROM agent_tasks t
   WHERE t.workspace_id = c.workspace_id AND t.id = c.review_task_id
     AND (((t.status = 'COMPLETED' OR (t.status = 'ARCHIVED' AND t.completed_at IS NOT NULL)) OR (t.status = 'FAILED' OR (t.status = 'ABORTED' AND t.retry_at IS NULL)
-  OR (t.status = 'ARCHIVED' AND t.completed_at IS NULL))) OR t.status = 'ARCHIVED')))) THEN 0::float8 END AS "review_by_agents",
+  OR (t.status = 'ARCHIVED' AND t.completed_at IS NULL))) OR t.status = 'ARCHIVED'))))) THEN 0::float8 END AS "review_by_agents",
   CASE WHEN EXISTS (SELECT FROM agent_tasks WHERE dependents_unsettled) THEN 0::float8 END AS "settle_dependents",
   CASE WHEN EXISTS (SELECT FROM agent_tasks t WHERE t.waits_for_slot AND t.status = 'PENDING' AND t.unmet_dependencies = 1) THEN 0::float8 END AS "grant_slots",
   (extract(epoch FROM (SELECT r.deadline_at + interval '60 seconds' FROM task_runs r

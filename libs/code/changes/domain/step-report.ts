@@ -18,7 +18,8 @@ export type Outcome = (typeof OUTCOMES)[number];
 const OUTCOMES_OF: Record<Step, readonly Outcome[]> = {
   prove: ['green', 'red', 'refused', 'failed', 'released'],
   land: ['merged', 'red', 'conflict', 'blocked', 'failed', 'released'],
-  remove: ['removed', 'failed', 'released'],
+  // A closed change can be on the target: a host was about to push it.
+  remove: ['removed', 'merged', 'failed', 'released'],
 };
 
 /** What a host reports of a step. The outcome decides which fields are needed. */

@@ -1,34 +1,23 @@
-import { type BeforeApplicationShutdown, Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { Database, firstRow, type Transaction, violatedConstraint } from '#lib/database';
-import { Revocations } from '#lib/identity';
-import { type AgentCaller, DroverError, withAnySignal } from '#lib/kernel';
+import { Injectable } from '@nestjs/common';
+import { Database, firstRow, type Transaction } from '#lib/database';
+import { type AgentCaller, DroverError } from '#lib/kernel';
 import { Repositories } from '#lib/repositories';
 import type { RepositoryAccess } from '#lib/repositories/domain';
-import { ClaimWaiters, type ClaimWaiter } from '#lib/runs';
 import { SecretValues, TaskSecrets } from '#lib/secrets';
 import { lockTasks } from '#lib/transitions';
-import { WakeUps } from '#lib/valkey';
 import { MAX_STEP_ATTEMPTS, stepDelaySeconds } from '../domain/change-decisions.js';
 import { errorsOfReport, type StepReport } from '../domain/step-report.js';
 import { ChangeMoves } from '../moves/change-moves.js';
 import { type ChangeRow, changeById, lockChange, type LockedChange } from '../store/changes.sql.js';
-import { commitMessage, type HostChange, type StepWork, toHostChange } from './host-change.js';
+import { type HostChange, toHostChange } from './host-change.js';
 import {
   type ClaimedStep,
-  claimStep,
   endRemoval,
   noteObstacle,
   planLanding,
   postponeStep,
   renewStep,
-  wordsOfChange,
 } from './steps.sql.js';
-
-interface StepClaim {
-  agent: AgentCaller;
-  /** 0 answers at once. */
-  waitMs: number;
-}
 
 /** Names a step that a host has. */
 export interface HeldStep {
@@ -37,61 +26,22 @@ export interface HeldStep {
   generation: number;
 }
 
-/** A due time can come, or a wake-up get lost: a waiting claim looks again, in ms. */
-const LOOK_AGAIN_MS = { min: 1_000, spread: 1_000 };
-/** Two hosts that take changes of one branch at once: the second looks again. */
-const MAX_COLLISIONS = 5;
-
-/** The work of hosts for changes: given with a lease, and taken back with its report. */
+/** The steps that hosts have: renewed, planned, and ended with a report. */
 @Injectable()
-export class ChangeSteps implements OnModuleDestroy, BeforeApplicationShutdown {
-  private readonly waiters = new ClaimWaiters();
-  private readonly closing = new AbortController();
-  private readonly unsubscribe: (() => void)[];
-
+export class ChangeSteps {
   constructor(
     private readonly database: Database,
     private readonly moves: ChangeMoves,
     private readonly repositories: Repositories,
     private readonly secrets: TaskSecrets,
-    private readonly revocations: Revocations,
-    wakeUps: WakeUps,
-  ) {
-    this.unsubscribe = [
-      wakeUps.onSteps((workspaceId) => this.waiters.wake(workspaceId, 1)),
-      wakeUps.onResync(() => this.waiters.wakeAll()),
-    ];
-  }
-
-  beforeApplicationShutdown(): void {
-    this.closing.abort();
-  }
-
-  onModuleDestroy(): void {
-    for (const stop of this.unsubscribe) stop();
-  }
+  ) {}
 
   /**
-   * Gives a host the next step, or waits for one. Undefined if there is none in time.
+   * Under a pause that ends runs the host loses the step, and ends its sessions.
    *
-   * @param gone aborts when the client has closed its connection
-   * @throws DroverError `token_revoked`
+   * @throws DroverError `stale_step`
    */
-  async claim({ agent, waitMs }: StepClaim, gone: AbortSignal): Promise<StepWork | undefined> {
-    const waiter = this.waiters.join(agent.workspaceId);
-    try {
-      return await this.revocations.heeding(agent, (revoked) =>
-        withAnySignal([gone, this.closing.signal, revoked], (stop) =>
-          this.claimOrWait({ agent, waitMs }, waiter, stop),
-        ),
-      );
-    } finally {
-      waiter.leave();
-    }
-  }
-
-  /** @throws DroverError `stale_step` */
-  async renew(held: HeldStep): Promise<{ until: Date }> {
+  renew(held: HeldStep): Promise<{ until: Date }> {
     return this.extend(held, renewStep, []);
   }
 
@@ -101,14 +51,8 @@ export class ChangeSteps implements OnModuleDestroy, BeforeApplicationShutdown {
    *
    * @throws DroverError `stale_step`
    */
-  async plan(held: HeldStep, landingCommit: string): Promise<{ until: Date }> {
-    try {
-      return await this.extend(held, planLanding, [landingCommit]);
-    } catch (error) {
-      if (!isStaleStep(error)) throw error;
-      await this.release(held);
-      throw staleStep(await this.read(held.agent.workspaceId, held.changeId));
-    }
+  plan(held: HeldStep, landingCommit: string): Promise<{ until: Date }> {
+    return this.extend(held, planLanding, [landingCommit]);
   }
 
   /**
@@ -187,56 +131,6 @@ export class ChangeSteps implements OnModuleDestroy, BeforeApplicationShutdown {
     await tx.rows(noteObstacle, [held.agent.workspaceId, change.task_id, held.agent.agentId]);
   }
 
-  private async claimOrWait(
-    { agent, waitMs }: StepClaim,
-    waiter: ClaimWaiter,
-    stop: AbortSignal,
-  ): Promise<StepWork | undefined> {
-    const deadline = performance.now() + waitMs;
-    for (;;) {
-      this.revocations.refuse(agent);
-      const claimed = await this.claimNow(agent);
-      if (claimed) return this.workOf(agent, claimed);
-      const left = deadline - performance.now();
-      if (left <= 0 || stop.aborted) return undefined;
-      const lookAgain = LOOK_AGAIN_MS.min + Math.random() * LOOK_AGAIN_MS.spread;
-      await waiter.next(Math.min(left, lookAgain), stop);
-      if (stop.aborted) return undefined;
-    }
-  }
-
-  private async claimNow({ workspaceId, agentId }: AgentCaller): Promise<ClaimedStep | undefined> {
-    for (let collisions = 0; ; collisions++) {
-      try {
-        return await firstRow(this.database.tenant(workspaceId), claimStep, [workspaceId, agentId]);
-      } catch (error) {
-        if (violatedConstraint(error) !== 'changes_landing_key') throw error;
-        if (collisions >= MAX_COLLISIONS) return undefined;
-      }
-    }
-  }
-
-  /** A step whose repository cannot be opened is given back. */
-  private async workOf(agent: AgentCaller, row: ClaimedStep): Promise<StepWork> {
-    const { workspaceId } = agent;
-    const { task_id: changeId, step_generation: generation, step: kind, step_until: until } = row;
-    const tenant = this.database.tenant(workspaceId);
-    try {
-      const [repository, words] = await Promise.all([
-        this.repositories.access({ workspaceId, id: row.repository_id }),
-        firstRow(tenant, wordsOfChange, [workspaceId, changeId]),
-      ]);
-      const { title, summary } = words ?? { title: changeId, summary: null };
-      const message = commitMessage({ title, summary }, row);
-      const step = { changeId, kind, generation, until };
-      return { step, change: toHostChange(row), repository, title, message };
-    } catch (error) {
-      const reason = error instanceof DroverError ? error.message : 'The server failed';
-      await this.report({ agent, changeId, generation }, { generation, outcome: 'failed', reason });
-      throw error;
-    }
-  }
-
   private async extend(
     held: HeldStep,
     sql: typeof renewStep,
@@ -246,10 +140,11 @@ export class ChangeSteps implements OnModuleDestroy, BeforeApplicationShutdown {
     const tenant = this.database.tenant(workspaceId);
     const row = await firstRow(tenant, sql, [...paramsOf(held), ...values]);
     if (row) return { until: row.step_until };
+    await this.release(held);
     throw staleStep(await this.read(workspaceId, held.changeId));
   }
 
-  /** A merge that a pause has refused waits for its end. Its host pushes nothing. */
+  /** A step that a pause has taken from its host waits for the end of the pause. */
   private async release({ agent, changeId, generation }: HeldStep): Promise<void> {
     const report = { generation, outcome: 'released' } as const;
     await this.report({ agent, changeId, generation }, report).catch((error: unknown) => {

@@ -47,7 +47,10 @@ export function toHostChange(row: ChangeRow): HostChange {
     baseCommit: row.base_commit,
     headCommit: row.head_commit,
     mergedCommit: row.merged_commit,
-    landingCommits: row.landing_commits,
+    landingCommits:
+      row.state === 'CLOSED'
+        ? [...row.earlier_landings, ...row.landing_commits]
+        : row.landing_commits,
   };
 }
 

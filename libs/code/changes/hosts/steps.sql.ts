@@ -58,12 +58,19 @@ RETURNING ${CHANGE_COLUMNS}`,
 const IS_HELD = `c.workspace_id = $1 AND c.task_id = $2 AND c.step_agent_id = $3
   AND c.step_generation = $4`;
 
-/** Index: primary key. $1 workspace, $2 change, $3 agent, $4 generation. */
+/** SQL: no pause that ends runs holds the task of the change. */
+const GOES_ON = `NOT EXISTS (SELECT FROM agent_tasks t
+  WHERE t.workspace_id = $1 AND t.id = $2 AND ${isEndedByPause('t')})`;
+
+/**
+ * No row under a pause that ends runs. Indexes: primary keys. $1 workspace, $2 change, $3 agent,
+ * $4 generation.
+ */
 export const renewStep = command<{ step_until: Date }>(
   'renew_step',
   `
 UPDATE changes c SET step_until = now() + interval '${STEP_LEASE_SECONDS} seconds'
-WHERE ${IS_HELD}
+WHERE ${IS_HELD} AND ${GOES_ON}
 RETURNING c.step_until`,
 );
 
@@ -77,8 +84,7 @@ export const planLanding = command<{ step_until: Date }>(
 UPDATE changes c SET updated_at = now(),
   landing_commits = array_append(array_remove(c.landing_commits, $5::text), $5::text),
   step_until = now() + interval '${STEP_LEASE_SECONDS} seconds'
-WHERE ${IS_HELD} AND c.step = 'land' AND NOT EXISTS (SELECT FROM agent_tasks t
-  WHERE t.workspace_id = $1 AND t.id = $2 AND ${isEndedByPause('t')})
+WHERE ${IS_HELD} AND c.step = 'land' AND ${GOES_ON}
 RETURNING c.step_until`,
 );
 

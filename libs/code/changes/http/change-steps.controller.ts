@@ -5,6 +5,7 @@ import { ApiErrors, ClientGone, UuidParam } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
 import type { AgentCaller } from '#lib/kernel';
 import { ChangeSteps } from '../hosts/change-steps.js';
+import { StepClaims } from '../hosts/step-claims.js';
 import {
   ClaimStepDto,
   HeldStepDto,
@@ -20,7 +21,10 @@ import {
 @Controller('change-steps')
 @Auth({ kinds: ['agent'] })
 export class ChangeStepsController {
-  constructor(private readonly steps: ChangeSteps) {}
+  constructor(
+    private readonly claims: StepClaims,
+    private readonly steps: ChangeSteps,
+  ) {}
 
   @Post('claim')
   @HttpCode(200)
@@ -38,14 +42,18 @@ export class ChangeStepsController {
     @ClientGone() gone: AbortSignal,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    const work = await this.steps.claim({ agent, waitMs: waitSeconds * 1_000 }, gone);
+    const work = await this.claims.claim({ agent, waitMs: waitSeconds * 1_000 }, gone);
     if (work === undefined) void reply.code(204);
     return work;
   }
 
   @Post(':changeId/renew')
   @HttpCode(200)
-  @ApiOperation({ operationId: 'renewChangeStep', summary: 'Renew the lease of a step' })
+  @ApiOperation({
+    operationId: 'renewChangeStep',
+    summary: 'Renew the lease of a step',
+    description: 'A pause that ends runs ends the lease as well (409 `stale_step`).',
+  })
   @ApiOkResponse({ type: StepLeaseDto })
   @ApiErrors('validation_failed', 'change_not_found', 'stale_step')
   renew(

@@ -51,8 +51,8 @@ export class HostChangeDto implements HostChange {
   mergedCommit!: string | null;
   @ShownTexts({
     description:
-      'The commits that hosts were about to push to the target. If the target contains one, the ' +
-      'change has landed.',
+      'The commits that hosts were about to push to the target for the submitted commit; of a ' +
+      'closed change, those of each submission. If the target contains one, the change has landed.',
   })
   landingCommits!: string[];
 }
@@ -132,7 +132,8 @@ export class StepLeaseDto {
 export class ReportStepDto extends HeldStepDto implements StepReport {
   @OneOf(OUTCOMES, {
     description:
-      'prove: green, red, refused. land: merged, red, conflict, blocked. remove: removed. Each: ' +
+      'prove: green, red, refused. land: merged, red, conflict, blocked. remove: removed, or merged ' +
+      'if the change was on the target when it was closed. Each: ' +
       'failed, which is tried again, and released, which another host takes at once.',
   })
   outcome!: Outcome;

@@ -89,10 +89,12 @@ export class ChangeMoves {
     await this.move(tx, by, change, 'APPROVED', { approved_by, message: 'Its change is approved' });
   }
 
-  /** Its commit is on the target: its task completes. */
+  /** Its commit is on the target: its task completes, unless it has ended. */
   async merge(tx: Transaction, by: Mover, change: LockedChange, commit: string): Promise<void> {
     const message = `Its change is merged as ${commit.slice(0, 12)}`;
     await this.move(tx, by, change, 'MERGED', { merged_commit: commit, message });
+    // Its task ended while a host merged it.
+    if (change.state === 'CLOSED') return;
     const { workspaceId, actor } = by;
     const taskId = change.task_id;
     await applyTransitions(tx, [{ workspaceId, taskId, actor, to: 'COMPLETED', message }]);

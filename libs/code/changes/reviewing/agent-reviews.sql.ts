@@ -1,5 +1,6 @@
 import { command, query } from '#lib/database';
 import { isOver, journalRow } from '#lib/transitions';
+import type { ChangeState } from '../domain/change-state.js';
 import { CHANGE_FIELDS } from '../store/change-transition.sql.js';
 
 /** In seconds, after a failure. Only then has a change an obstacle beside its `review_step`. */
@@ -11,26 +12,28 @@ const IS_DUE = `(c.obstacle IS NULL OR c.updated_at <= now() - interval '${RETRY
   WHERE t.workspace_id = c.workspace_id AND t.id = c.review_task_id
     AND (${isOver('t')} OR t.status = 'ARCHIVED')))`;
 
-/** SQL: a review by an agent is due. Index: changes_review_step_idx. */
-export const AGENT_REVIEW_IS_DUE = `EXISTS (SELECT FROM changes c
-  WHERE c.state = 'IN_REVIEW' AND c.review_step IS NOT NULL AND ${IS_DUE})`;
+/** SQL: a review by an agent is due, or to be cancelled since a person was first. */
+const HAS_REVIEW_STEP = `c.review_step IS NOT NULL AND (c.state <> 'IN_REVIEW' OR ${IS_DUE})`;
+
+/** SQL: a review by an agent is due. Index: changes_reviewing_idx. */
+export const AGENT_REVIEW_IS_DUE = `EXISTS (SELECT FROM changes c WHERE ${HAS_REVIEW_STEP})`;
 
 export interface DueAgentReview {
   workspace_id: string;
   task_id: string;
+  state: ChangeState;
   review_step: 'ask' | 'take';
 }
 
 /**
- * Changes whose reviewing agent is to be asked, or has answered. Index: changes_review_step_idx.
- * $1 maximum number of rows, $2 workspace or NULL.
+ * Changes whose reviewing agent is to be asked, has answered, or is no longer needed. Index:
+ * changes_reviewing_idx. $1 maximum number of rows, $2 workspace or NULL.
  */
 export const dueAgentReviews = query<DueAgentReview>(
   'due_agent_reviews',
   `
-SELECT c.workspace_id, c.task_id, c.review_step FROM changes c
-WHERE c.state = 'IN_REVIEW' AND c.review_step IS NOT NULL
-  AND ($2::uuid IS NULL OR c.workspace_id = $2) AND ${IS_DUE}
+SELECT c.workspace_id, c.task_id, c.state, c.review_step FROM changes c
+WHERE ${HAS_REVIEW_STEP} AND ($2::uuid IS NULL OR c.workspace_id = $2)
 LIMIT $1`,
 );
 
@@ -87,13 +90,16 @@ RETURNING c.task_id`,
 
 /** The words of the reviewing agent. Index: primary keys. $1 workspace, $2 change. */
 export const wordsOfReviewer = query<{
+  id: string;
   agent_id: string | null;
+  is_over: boolean;
   is_completed: boolean;
   words: string;
 }>(
   'words_of_reviewer',
   `
-SELECT t.agent_id, t.completed_at IS NOT NULL AS is_completed,
+SELECT t.id, t.agent_id, (${isOver('t')} OR t.status = 'ARCHIVED') AS is_over,
+  t.completed_at IS NOT NULL AS is_completed,
   coalesce(t.output_result ->> 'summary', t.summary, '') AS words
 FROM changes c JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = c.review_task_id
 WHERE c.workspace_id = $1 AND c.task_id = $2`,

@@ -4,7 +4,7 @@ import { Artifacts, DIFF_OF_CHANGE } from '#lib/artifacts';
 import { Database, firstRow, isUnreachable } from '#lib/database';
 import { type CoordinatorCaller, DroverError } from '#lib/kernel';
 import { Logger } from '#lib/observability';
-import { TaskCreation } from '#lib/task-manager';
+import { TaskCommands, TaskCreation } from '#lib/task-manager';
 import { lockTasks } from '#lib/transitions';
 import { reviewInstructions, verdictIn } from '../domain/agent-review.js';
 import { isApproved } from '../domain/change-decisions.js';
@@ -37,6 +37,7 @@ export class AgentReviews {
     private readonly database: Database,
     private readonly artifacts: Artifacts,
     private readonly creation: TaskCreation,
+    private readonly commands: TaskCommands,
     private readonly moves: ChangeMoves,
     private readonly logger: Logger,
   ) {}
@@ -48,9 +49,10 @@ export class AgentReviews {
    * @returns false after a failure
    * @throws Error that `isUnreachable` knows
    */
-  async advance({ workspace_id, task_id, review_step }: DueAgentReview): Promise<boolean> {
+  async advance({ workspace_id, task_id, state, review_step }: DueAgentReview): Promise<boolean> {
     try {
-      if (review_step === 'ask') await this.ask(workspace_id, task_id);
+      if (state !== 'IN_REVIEW') await this.cancel(workspace_id, task_id);
+      else if (review_step === 'ask') await this.ask(workspace_id, task_id);
       else await this.take(workspace_id, task_id);
       return true;
     } catch (error) {
@@ -105,6 +107,25 @@ export class AgentReviews {
       }
     });
     this.moves.wake(workspaceId);
+  }
+
+  /** A person was first, or the change has ended: the agent need not review it. */
+  private async cancel(workspaceId: string, changeId: string): Promise<void> {
+    const caller: CoordinatorCaller = { kind: 'coordinator', workspaceId };
+    const tenant = this.database.tenant(workspaceId);
+    const reviewing = await firstRow(tenant, wordsOfReviewer, [workspaceId, changeId]);
+    let afterCommit: (() => void) | undefined;
+    await tenant.transaction(async (tx) => {
+      await lockTasks(tx, workspaceId, [changeId, ...(reviewing ? [reviewing.id] : [])]);
+      const change = await firstRow(tx, lockChange, [workspaceId, changeId]);
+      if (!change || change.state === 'IN_REVIEW' || change.review_step === null) return;
+      await tx.rows(endAgentReview, [workspaceId, changeId, change.obstacle]);
+      const now = await firstRow(tx, wordsOfReviewer, [workspaceId, changeId]);
+      if (now === undefined || now.is_over || now.id !== reviewing?.id) return;
+      const reason = 'Its change is no longer in review';
+      afterCommit = await this.commands.within(tx, caller, 'cancel', { id: now.id, reason });
+    });
+    afterCommit?.();
   }
 
   /** The stored diff, or words that there is none. */

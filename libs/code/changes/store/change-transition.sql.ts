@@ -49,29 +49,39 @@ const EFFECTS: Record<ChangeState, Record<string, string>> = {
     deletions: 'm.deletions',
     revision: 'c.revision + 1',
     submitted_at: 'now()',
-    review_task_id: 'NULL',
-    // Commits of an earlier head that landed are in the target, on which the new head is rebased.
+    review_task_id: `CASE c.review_step WHEN 'take' THEN c.review_task_id END`,
+    // A commit of an earlier head does not land the new one, which is rebased on it.
     landing_commits: `'{}'`,
+    earlier_landings: 'c.earlier_landings || c.landing_commits',
   },
   IN_REVIEW: {
     review_due_at: 'now() + make_interval(secs => m.review_seconds)',
     review_step: 'm.review_step',
   },
   APPROVED: { step: `'land'`, approved_by: 'm.approved_by', approved_at: 'now()' },
-  MERGED: { step: `'remove'`, merged_commit: 'm.merged_commit', merged_at: 'now()' },
+  MERGED: {
+    step: `'remove'`,
+    merged_commit: 'm.merged_commit',
+    merged_at: 'now()',
+    closed_at: 'NULL',
+  },
   FAILED: { closed_at: 'now()' },
   CLOSED: { step: `CASE WHEN c.branch IS NOT NULL THEN 'remove' END`, closed_at: 'now()' },
 };
 
-/** The columns that a transition empties unless its state has an effect on them. */
-const EMPTIED = new Set(['step', 'review_due_at', 'review_step']);
+/** What a transition makes of columns on which its state has no effect. Others stay. */
+const OTHERWISE: Record<string, string> = {
+  step: 'NULL',
+  review_due_at: 'NULL',
+  // The coordinator cancels the task of the agent that reviews.
+  review_step: `CASE c.review_step WHEN 'take' THEN 'take' END`,
+};
 
 function effectOf(column: string): string {
   const cases = CHANGE_STATES.filter((state) => EFFECTS[state][column] !== undefined).map(
     (state) => `WHEN '${state}' THEN ${EFFECTS[state][column]}`,
   );
-  const otherwise = EMPTIED.has(column) ? '' : ` ELSE c.${column}`;
-  return `CASE m.to_state ${cases.join(' ')}${otherwise} END`;
+  return `CASE m.to_state ${cases.join(' ')} ELSE ${OTHERWISE[column] ?? `c.${column}`} END`;
 }
 
 const columns = new Set(CHANGE_STATES.flatMap((state) => Object.keys(EFFECTS[state])));

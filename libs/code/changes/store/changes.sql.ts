@@ -13,6 +13,7 @@ export interface ChangeRow {
   head_commit: string | null;
   merged_commit: string | null;
   landing_commits: string[];
+  earlier_landings: string[];
   run_id: string | null;
   revision: number;
   unattended_revisions: number;
@@ -38,7 +39,7 @@ export interface ChangeRow {
 
 /** The columns of ChangeRow. */
 export const CHANGE_COLUMNS = `c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
-  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.run_id, c.revision,
+  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.run_id, c.revision,
   c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
   c.review_task_id, c.review_step, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,

@@ -68,10 +68,10 @@ export async function land(change: LandingChange, parts: LandingParts): Promise<
     await mirror.fetch(remote, { signal });
     const tip = await mirror.tip(target);
     const checkedOut = await CheckedOut.find(remote.local, ref, call);
-    for (const commit of planned) {
-      if (!(await contains(tip, commit, call))) continue;
-      if (tip === commit) await checkedOut?.catchUp(commit);
-      return { kind: 'merged', commit };
+    const landed = await firstWithin(tip, planned, call);
+    if (landed !== undefined) {
+      if (tip === landed) await checkedOut?.catchUp(landed);
+      return { kind: 'merged', commit: landed };
     }
     const result = await integrate({ ...change, onto: tip }, call);
     if (result.kind === 'conflict') return result;
@@ -110,6 +110,34 @@ async function whyBlocked(
 
 async function treeOrNone(commit: string, call: GitCall): Promise<string | undefined> {
   return (await commitOf(commit, call)) === undefined ? undefined : treeOf(commit, call);
+}
+
+/**
+ * The first of the planned commits that is on the target by now.
+ *
+ * @throws GitError, UnusableRepository
+ */
+export async function findLanded(
+  { target, planned }: { target: string; planned: readonly string[] },
+  { mirror, remote, call, signal }: Omit<LandingParts, 'accept' | 'plan'>,
+): Promise<string | undefined> {
+  if (planned.length === 0) return undefined;
+  await mirror.fetch(remote, { signal });
+  const tip = await mirror.tip(target);
+  const landed = await firstWithin(tip, planned, call);
+  if (landed === tip) {
+    await (await CheckedOut.find(remote.local, `refs/heads/${target}`, call))?.catchUp(tip);
+  }
+  return landed;
+}
+
+async function firstWithin(
+  tip: string,
+  commits: readonly string[],
+  call: GitCall,
+): Promise<string | undefined> {
+  for (const commit of commits) if (await contains(tip, commit, call)) return commit;
+  return undefined;
 }
 
 async function contains(tip: string, commit: string, call: GitCall): Promise<boolean> {
