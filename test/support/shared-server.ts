@@ -1,5 +1,6 @@
 import { expect } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
+import { tmpdir } from 'node:os';
 import { loadConfig } from '#lib/config';
 import { TokenService } from '../../libs/access/identity/tokens/token.service.js';
 import { createTestDatabase, type DatabaseUrls, openTestDatabase } from './database.js';
@@ -75,6 +76,8 @@ async function start(name: string, kind: Kind): Promise<Facts> {
     LOG_LEVEL: 'warn',
     // Longer than in files with their own servers, because a worker keeps its connections.
     HTTP_KEEP_ALIVE_SECONDS: '600',
+    // Fleets have their repositories in their folders.
+    DROVER_REPOSITORY_PATHS: tmpdir(),
     ...(kind === 'all' ? { VALKEY_VIEWS: 'true' } : { ROLES: 'api' }),
   };
   const { ownerUrl, appUrl, serviceUrl } = db;

@@ -70,6 +70,8 @@ export class CodeRun {
   /** One snapshot after the other. */
   private working: Promise<unknown> = Promise.resolve();
   private snapshotAt = -Infinity;
+  /** The next snapshot while the session runs. */
+  private soon: NodeJS.Timeout | undefined;
   /** The commit of the ref with unsubmitted work at the repository. */
   private kept: string | undefined;
   private readonly noted = new Set<string>();
@@ -170,9 +172,15 @@ export class CodeRun {
     };
   }
 
-  /** A tool of the agent has ended, or its turn: a snapshot follows soon. Never rejects. */
+  /** A tool of the agent has ended, or its turn: a snapshot follows within 10 s. Never rejects. */
   touched(): void {
-    if (performance.now() - this.snapshotAt < SNAPSHOT_MS) return;
+    if (this.soon !== undefined) return;
+    const rest = this.snapshotAt + SNAPSHOT_MS - performance.now();
+    this.soon = setTimeout(() => this.keepSoon(), Math.max(0, rest));
+  }
+
+  private keepSoon(): void {
+    this.soon = undefined;
     this.snapshotAt = performance.now();
     this.working = this.working
       .then(() => this.keepWork())
@@ -193,6 +201,7 @@ export class CodeRun {
   }
 
   async close(): Promise<void> {
+    clearTimeout(this.soon);
     await this.proxy?.close();
     if (this.sockets !== undefined) await removeTree(this.sockets);
     await this.run.remove();
@@ -277,6 +286,7 @@ export class CodeRun {
   }
 
   private async conclude(outcome: Outcome): Promise<Outcome> {
+    clearTimeout(this.soon);
     await this.working;
     try {
       if (outcome.kind !== 'succeeded') {

@@ -52,8 +52,12 @@ export class AgentGround {
   }
 
   startWorker(name: string): Promise<BuiltProcess> {
-    const settings = { DROVER_AGENTS: AGENTS, DROVER_WORKER_LOG_LEVEL: 'debug', ...this.sandbox };
-    return this.fleet.startWorker(name, settings);
+    return this.fleet.startWorker(name, {
+      DROVER_AGENTS: AGENTS,
+      DROVER_WORKER_LOG_LEVEL: 'debug',
+      DROVER_REPOSITORY_PATHS: this.fleet.folder,
+      ...this.sandbox,
+    });
   }
 
   /** Starts a stand-in for the models of the provider, until the test ends. */

@@ -72,7 +72,7 @@ export async function startModelServer(script: Script, port = 0): Promise<ModelS
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
-    served: () => sum(requests),
+    served: () => sumOf(requests),
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => void server.close(resolve));
@@ -195,7 +195,8 @@ async function readBody(request: IncomingMessage): Promise<JsonObject> {
   return text === '' ? {} : (JSON.parse(text) as JsonObject);
 }
 
-function sum(requests: SeenRequest[]): ServedUsage & { requests: number } {
+/** Returns the sum of the tokens of the answers to these requests, and their number. */
+export function sumOf(requests: SeenRequest[]): ServedUsage & { requests: number } {
   const total = { requests: 0, input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0 };
   for (const { served } of requests) {
     if (!served) continue;

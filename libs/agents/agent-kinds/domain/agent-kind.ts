@@ -172,6 +172,8 @@ export interface AgentKind {
    * state folder. Other files there must not be kept.
    */
   stateFiles(conversationId: string): string[];
+  /** Returns the name that a state file gets where a conversation is resumed. Default: the same. */
+  resumedName?(name: string): string;
 }
 
 /** A setting of a kind is missing or invalid. The message is a sentence for people. */

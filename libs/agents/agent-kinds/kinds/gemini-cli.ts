@@ -36,6 +36,9 @@ export const geminiCli: AgentKind = {
     '.gemini/tmp/*/.project_root',
     `.gemini/tmp/*/chats/*${conversationId.slice(0, 8)}*`,
   ],
+  // A file of the conversation has the minute in its name. Before a program loads a conversation, it
+  // begins an empty one with its id, which would replace a file of the same minute.
+  resumedName: (name) => name.replace(/(\/chats\/session-)(?=\d{4}-)/, '$1kept-'),
 };
 
 function launch(context: AgentContext): AgentLaunch {

@@ -114,6 +114,23 @@ describe('taking over', () => {
     expect(namesOf(files)).toEqual(['work/a.txt', ROLLOUT]);
   });
 
+  it('a conversation of Gemini CLI is not replaced by one that begins in the same minute', () => {
+    const chats = 'state/.gemini/tmp/work/chats';
+    const ends = `2026-11-26T17-55-${ID.slice(0, 8)}.jsonl`;
+    const files = [`session-${ends}`, `session-kept-${ends}`].map((name) => {
+      return { name: `${chats}/${name}`, content: Buffer.alloc(0), isExecutable: false };
+    });
+    const { workDir } = state();
+    const taken = takeOver(
+      state({ kind: 'gemini-cli', files: files.slice(0, 1) }),
+      gemini,
+      workDir,
+    );
+    expect(namesOf(taken.files)).toEqual([`${chats}/session-kept-${ends}`]);
+    const again = takeOver(state({ kind: 'gemini-cli', files: files.slice(1) }), gemini, workDir);
+    expect(namesOf(again.files)).toEqual([`${chats}/session-kept-${ends}`]);
+  });
+
   it.each([
     [{ kind: 'opencode' }, codex, 'The earlier agent was opencode'],
     [{ conversation: null, why: 'It is full' }, codex, 'It is full'],

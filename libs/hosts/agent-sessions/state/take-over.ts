@@ -3,6 +3,8 @@ import type { SessionFile } from '#lib/session-runtime';
 import type { AgentState } from './agent-state.js';
 import { testOf } from './globs.js';
 
+const STATE = 'state/';
+
 /** The part of an earlier state with which a session begins. */
 export interface TakenOver {
   /** The conversation to resume. Undefined: a new one begins, for the reason `why`. */
@@ -30,8 +32,13 @@ export function takeOver(state: AgentState, kind: AgentKind, workDir: string): T
 function filesOfConversation({ files, conversation }: AgentState, kind: AgentKind) {
   if (conversation === null) return [];
   const globs = testOf(kind.stateFiles(conversation));
-  const isOwn = (name: string) => name.startsWith('state/') && globs.matches(name.slice(6));
-  return files.filter(({ name }) => isOwn(name));
+  const isOwn = (name: string) => name.startsWith(STATE) && globs.matches(name.slice(STATE.length));
+  return files
+    .filter(({ name }) => isOwn(name))
+    .map(({ name, ...file }) => {
+      const own = name.slice(STATE.length);
+      return { ...file, name: `${STATE}${kind.resumedName?.(own) ?? own}` };
+    });
 }
 
 function whyNotResumed(
