@@ -6,6 +6,8 @@ import type { Column } from './output/table.js';
 
 export type Task = components['schemas']['Task'];
 export type TaskStatus = Task['status'];
+/** Kinds of ABORTED are listed apart. */
+export type ListedStatus = TaskStatus | 'RETRYING' | 'CANCELLED';
 type Log = components['schemas']['TaskLogEntry'];
 type Explanation = components['schemas']['Explanation'];
 type TimeRange = components['schemas']['TimeRange'];
@@ -17,8 +19,10 @@ export function isFinished({ status, retryAt }: Task): boolean {
   return FINISHED.includes(status) && retryAt === null;
 }
 
-/** Formats the status. A task that waits for people says so. */
-function formatStatus({ status, pausedFor }: Task): string {
+/** Formats the status. A task that waits for people or for its retry says so. */
+function formatStatus({ status, pausedFor, retryAt, abortReason }: Task): string {
+  if (retryAt !== null) return `RETRYING in ${formatUntil(retryAt)}`;
+  if (status === 'ABORTED' && abortReason === 'cancelled') return 'CANCELLED';
   if (status !== 'PAUSED') return status;
   if (pausedFor === 'question') return 'PAUSED, needs answer';
   return pausedFor === 'review' ? 'PAUSED for review' : status;
@@ -81,9 +85,10 @@ function describeReason(reason: object): string {
 }
 
 function formatRange(range: TimeRange | null): string | null {
-  const until = (time: string): string => formatDuration((Date.parse(time) - Date.now()) / 1000);
-  return range && `in ${until(range.p50)} (50%), in ${until(range.p90)} (90%)`;
+  return range && `in ${formatUntil(range.p50)} (50%), in ${formatUntil(range.p90)} (90%)`;
 }
+
+const formatUntil = (time: string) => formatDuration((Date.parse(time) - Date.now()) / 1000);
 
 const COLOURS: Partial<Record<string, Colour>> = {
   COMPLETED: 'green',

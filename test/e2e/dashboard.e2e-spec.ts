@@ -130,9 +130,9 @@ describe('the dashboard', () => {
     const row = page.getByRole('row').filter({ hasText: 'Another' });
     await row.getByText('Pending').waitFor();
     await fleet.api.post(`/agent-tasks/${id}/cancel`, {});
-    await row.getByText('Aborted').waitFor();
-    await page.getByRole('button', { name: 'Aborted' }).click();
-    await page.waitForURL(/status=.*ABORTED/);
+    await row.getByText('Cancelled').waitFor();
+    await page.getByRole('button', { name: 'Cancelled' }).click();
+    await page.waitForURL(/status=.*CANCELLED/);
     await page.getByRole('link', { name: 'Of the first kind' }).waitFor({ state: 'detached' });
   });
 
@@ -195,7 +195,7 @@ describe('the dashboard', () => {
     server = await fleet.startServer();
     await away.waitFor({ state: 'detached' });
     await fleet.api.post(`/agent-tasks/${id}/cancel`, {});
-    await status(page, 'Aborted').waitFor();
+    await status(page, 'Cancelled').waitFor();
   });
 
   it('a task page shows the second run after a worker is killed', async () => {
@@ -218,7 +218,7 @@ describe('the dashboard', () => {
     await page.getByRole('button', { name: 'Cancel task' }).click();
     await page.getByRole('dialog').getByLabel('Reason').fill('seen enough');
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel task' }).click();
-    await status(page, 'Aborted').waitFor();
+    await status(page, 'Cancelled').waitFor();
   });
 
   it('a task page lists the files of its runs, and a browser downloads them', async () => {

@@ -22,7 +22,7 @@ import {
   showTask,
   type Task,
   TASK_COLUMNS,
-  type TaskStatus,
+  type ListedStatus,
 } from '../task-view.js';
 
 const POLL_MS = 1_000;
@@ -72,7 +72,7 @@ const list: CommandSpec = {
   options: [
     [
       '--status <status...>',
-      'statuses: PENDING, ASSIGNED, RUNNING, PAUSED, ABORTED, FAILED, COMPLETED, ARCHIVED',
+      'statuses: PENDING, ASSIGNED, RUNNING, PAUSED, ABORTED, RETRYING, CANCELLED, FAILED, COMPLETED, ARCHIVED',
     ],
     ['--type <name>', 'task type'],
     ['--tag <name...>', 'tags that the task must have'],
@@ -87,7 +87,7 @@ const list: CommandSpec = {
   examples: ['task list --status RUNNING PENDING', 'task list --all --json | jq length'],
   run: async (cli, _args, flags) => {
     const filter = omitUndefined({
-      status: flags.list('status')?.map((word) => word.toUpperCase()) as TaskStatus[] | undefined,
+      status: flags.list('status')?.map((word) => word.toUpperCase()) as ListedStatus[] | undefined,
       taskType: flags.text('type'),
       tags: flags.list('tag'),
       agentId: flags.text('agent'),

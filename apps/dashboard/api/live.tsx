@@ -124,6 +124,7 @@ function patchRows(queries: QueryClient, workspaceId: string, data: Record<strin
   if (typeof progressPercent === 'number') change.progressPercent = progressPercent;
   if (typeof data['retryAt'] === 'string' || data['retryAt'] === null)
     change.retryAt = data['retryAt'] as string | null;
+  if (newStatus === 'ABORTED') change.abortReason = (data['reason'] ?? null) as string | null;
   queries.setQueriesData<Pages>({ queryKey: [workspaceId, 'tasks'] }, (list) => {
     if (list === undefined) return list;
     const at = list.pages.findIndex(({ items }) => items.some(({ id }) => id === taskId));

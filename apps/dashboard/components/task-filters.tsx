@@ -1,7 +1,7 @@
 import { type ComponentProps, type FormEvent, useEffect, useRef } from 'react';
 import { toLabel } from './badge.js';
 import { Button } from './parts.js';
-import { TASK_STATUSES, type TaskStatus } from '../domain/status.js';
+import { LISTED_STATUSES, type ListedStatus } from '../domain/status.js';
 import { parseFilter, type TaskFilter } from '../domain/task-filter.js';
 
 interface TaskFiltersProps {
@@ -20,7 +20,7 @@ const LINKED = [
 export function TaskFilters({ filter, onChange }: TaskFiltersProps) {
   const chosen = filter.status ?? [];
 
-  function toggle(status: TaskStatus): void {
+  function toggle(status: ListedStatus): void {
     const next = chosen.includes(status)
       ? chosen.filter((other) => other !== status)
       : [...chosen, status];
@@ -47,7 +47,7 @@ export function TaskFilters({ filter, onChange }: TaskFiltersProps) {
       <Field name="tag" size={12} label="Tag" placeholder="Tag" value={filter.tag} />
       <Button type="submit">Search</Button>
       <div className="chips" role="group" aria-label="Status">
-        {TASK_STATUSES.map((status) => (
+        {LISTED_STATUSES.map((status) => (
           <button
             key={status}
             type="button"

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { cutText, formatBytes, formatDuration, stripControls, formatCount } from './format.js';
 import { splitMatches } from './log-line.js';
-import { allowedCommands, TASK_STATUSES } from './status.js';
+import { allowedCommands, listedStatus } from './status.js';
 import { toTaskDraft } from './task-draft.js';
 import { parseFilter } from './task-filter.js';
 import { toUsageDays } from './usage-days.js';
@@ -65,17 +65,20 @@ it('an invalid filter in the address is ignored', () => {
 });
 
 it('each status offers the commands that the server accepts', () => {
-  const offered = TASK_STATUSES.map((status) => allowedCommands({ status, retryAt: null }).join());
-  expect(offered).toEqual([
-    'pause,cancel',
-    'pause,cancel',
-    'pause,cancel',
-    'resume,cancel',
-    'retry,archive',
-    'retry,archive',
-    'archive',
-    '',
-  ]);
+  const offered = {
+    PENDING: 'pause,cancel',
+    ASSIGNED: 'pause,cancel',
+    RUNNING: 'pause,cancel',
+    PAUSED: 'resume,cancel',
+    ABORTED: 'retry,archive',
+    FAILED: 'retry,archive',
+    COMPLETED: 'archive',
+    ARCHIVED: '',
+  } as const;
+  for (const [name, commands] of Object.entries(offered)) {
+    const status = name as keyof typeof offered;
+    expect([name, allowedCommands({ status, retryAt: null }).join()]).toEqual([name, commands]);
+  }
   const asking = { status: 'PAUSED', retryAt: null } as const;
   expect(allowedCommands({ ...asking, pausedFor: 'question' })).toEqual(['cancel']);
   expect(allowedCommands({ ...asking, pausedFor: 'request' })).toEqual(['resume', 'cancel']);
@@ -83,6 +86,14 @@ it('each status offers the commands that the server accepts', () => {
     'retry',
     'cancel',
   ]);
+});
+
+it('a list tells retries and cancellations from other aborted tasks', () => {
+  const aborted = { status: 'ABORTED', retryAt: null } as const;
+  expect(listedStatus({ ...aborted, retryAt: '2026-01-01T00:00:00Z' })).toBe('RETRYING');
+  expect(listedStatus({ ...aborted, abortReason: 'cancelled' })).toBe('CANCELLED');
+  expect(listedStatus({ ...aborted, abortReason: 'queue_expired' })).toBe('ABORTED');
+  expect(listedStatus({ status: 'RUNNING', retryAt: null })).toBe('RUNNING');
 });
 
 it('a form becomes a task draft, and input that is not a JSON object is refused', () => {

@@ -5,13 +5,18 @@ export type TaskStatus = Task['status'];
 export type Agent = components['schemas']['Agent'];
 export type Run = components['schemas']['Run'];
 
-export const TASK_STATUSES: TaskStatus[] = [
+/** A kind of ABORTED that people look for, as the filter `status` of the API has it. */
+export type ListedStatus = TaskStatus | 'RETRYING' | 'CANCELLED';
+
+export const LISTED_STATUSES: ListedStatus[] = [
   'PENDING',
   'ASSIGNED',
   'RUNNING',
   'PAUSED',
-  'ABORTED',
+  'RETRYING',
   'FAILED',
+  'ABORTED',
+  'CANCELLED',
   'COMPLETED',
   'ARCHIVED',
 ];
@@ -31,6 +36,8 @@ export const LOOKS: Record<string, { tone: Tone; shape: Shape }> = {
   FAILED: { tone: 'red', shape: 'cross' },
   COMPLETED: { tone: 'green', shape: 'check' },
   ARCHIVED: { tone: 'gray', shape: 'dash' },
+  RETRYING: { tone: 'amber', shape: 'half' },
+  CANCELLED: { tone: 'gray', shape: 'cross' },
   // Agents
   STARTING: { tone: 'violet', shape: 'half' },
   IDLE: { tone: 'gray', shape: 'ring' },
@@ -70,7 +77,14 @@ export const LOOKS: Record<string, { tone: Tone; shape: Shape }> = {
 
 export type TaskCommand = 'pause' | 'resume' | 'cancel' | 'retry' | 'archive';
 
-type Standing = Pick<Task, 'status' | 'retryAt'> & Partial<Pick<Task, 'pausedFor'>>;
+type Standing = Pick<Task, 'status' | 'retryAt'> & Partial<Pick<Task, 'pausedFor' | 'abortReason'>>;
+
+/** The status as a list shows it. */
+export function listedStatus({ status, retryAt, abortReason }: Standing): ListedStatus {
+  if (status !== 'ABORTED') return status;
+  if (retryAt !== null) return 'RETRYING';
+  return abortReason === 'cancelled' ? 'CANCELLED' : status;
+}
 
 /** Whether a run of it has asked people, and its answer alone lets it go on. */
 export function waitsForAnswer({ status, pausedFor }: Standing): boolean {

@@ -1,8 +1,8 @@
-import { TASK_STATUSES, type TaskStatus } from './status.js';
+import { LISTED_STATUSES, type ListedStatus } from './status.js';
 
 /** The filter in the address of the task list. */
 export interface TaskFilter {
-  status?: TaskStatus[];
+  status?: ListedStatus[];
   text?: string;
   taskType?: string;
   tag?: string;
@@ -43,6 +43,6 @@ export function toQuery({ tag, text, ...filter }: TaskFilter) {
 /** No title begins like this. */
 const BEGIN_OF_ID = /^[0-9a-f]{8}(?:-[0-9a-f-]{0,27})?$/i;
 
-function isStatus(value: unknown): value is TaskStatus {
-  return TASK_STATUSES.includes(value as TaskStatus);
+function isStatus(value: unknown): value is ListedStatus {
+  return LISTED_STATUSES.includes(value as ListedStatus);
 }

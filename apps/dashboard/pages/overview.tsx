@@ -9,7 +9,7 @@ import { Ago, Empty, Loaded, Page, Panel } from '../components/parts.js';
 import { Throughput } from '../components/throughput.js';
 import { TokensByDay } from '../components/tokens-by-day.js';
 import { stripControls } from '../domain/format.js';
-import type { Agent, TaskStatus } from '../domain/status.js';
+import type { Agent, ListedStatus } from '../domain/status.js';
 
 type Counts = components['schemas']['TaskCounts'];
 
@@ -94,13 +94,13 @@ function Queue() {
 }
 
 function QueueFigures({ counts }: { counts: Counts }) {
-  const figures: [string, number, TaskStatus, string][] = [
+  const figures: [string, number, ListedStatus, string][] = [
     ['Ready', counts.ready, 'PENDING', 'can be claimed now'],
     ['Blocked', counts.blocked, 'PENDING', 'waiting for other tasks'],
     ['Assigned', counts.assigned, 'ASSIGNED', 'not started yet'],
     ['Running', counts.running, 'RUNNING', 'in progress'],
     ['Paused', counts.paused, 'PAUSED', 'until resumed'],
-    ['Retrying', counts.retrying, 'ABORTED', 'waiting for a retry'],
+    ['Retrying', counts.retrying, 'RETRYING', 'waiting for a retry'],
   ];
   return (
     <dl className="figures">

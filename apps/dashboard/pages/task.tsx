@@ -2,11 +2,12 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useRead } from '../api/read.js';
 import { AgentLink } from '../components/agent-link.js';
 import { TaskAttachments } from '../components/attached-files.js';
-import { Badge, toLabel } from '../components/badge.js';
+import { toLabel } from '../components/badge.js';
 import { Conversation } from '../components/conversation.js';
 import { Foreign } from '../components/foreign.js';
 import { Ago, Empty, Facts, Loaded, Meter, Page, Panel } from '../components/parts.js';
 import { TaskActions } from '../components/task-actions.js';
+import { TaskBadge } from '../components/task-badge.js';
 import { TaskArtifacts } from '../components/task-artifacts.js';
 import { TaskExplanation } from '../components/task-explanation.js';
 import { TaskGraph } from '../components/task-graph.js';
@@ -57,7 +58,7 @@ function OneTask({ task }: { task: Task }) {
     <Page
       title={stripControls(task.title)}
       above={<Link to="/tasks">Tasks</Link>}
-      beside={<Badge state={task.status} />}
+      beside={<TaskBadge task={task} />}
       actions={<TaskActions task={task} />}
     >
       <div className="split">

@@ -3,12 +3,12 @@ import { useCallback, useMemo } from 'react';
 import { useQueryClient } from '@tanstack/react-query';
 import { usePages, useRead } from '../api/read.js';
 import { useWorkspace } from '../api/workspace.js';
-import { Badge } from '../components/badge.js';
 import { Ago, Button, Empty, Failure, Loaded, Page } from '../components/parts.js';
 import { defineColumns, Table } from '../components/table.js';
+import { TaskBadge } from '../components/task-badge.js';
 import { TaskFilters } from '../components/task-filters.js';
 import { stripControls } from '../domain/format.js';
-import { type Task, waitsForAnswer } from '../domain/status.js';
+import type { Task } from '../domain/status.js';
 import { toQuery } from '../domain/task-filter.js';
 
 const PAGE = 200;
@@ -29,11 +29,12 @@ export type TaskRow = Pick<
   | 'version'
   | 'retryAt'
   | 'pausedFor'
+  | 'abortReason'
 >;
 
 export function toRow(task: Task): TaskRow {
   const { id, taskType, status, priority, progressPercent, tags } = task;
-  const { createdAt, updatedAt, version, retryAt, pausedFor } = task;
+  const { createdAt, updatedAt, version, retryAt, pausedFor, abortReason } = task;
   const title = stripControls(task.title);
   return {
     id,
@@ -48,6 +49,7 @@ export function toRow(task: Task): TaskRow {
     version,
     retryAt,
     pausedFor,
+    abortReason,
   };
 }
 
@@ -55,10 +57,8 @@ export const TASK_COLUMNS = defineColumns<TaskRow>([
   {
     id: 'status',
     head: 'Status',
-    width: '116px',
-    cell: (task) => (
-      <Badge state={task.status} word={waitsForAnswer(task) ? 'Needs answer' : undefined} />
-    ),
+    width: '136px',
+    cell: (task) => <TaskBadge task={task} />,
   },
   {
     id: 'title',

@@ -8,6 +8,8 @@ export type TaskView = Schemas['Task'];
 
 const FINISHED = ['ABORTED', 'FAILED', 'COMPLETED', 'ARCHIVED'] as const;
 export const TASK_STATUS = z.enum(['PENDING', 'ASSIGNED', 'RUNNING', 'PAUSED', ...FINISHED]);
+/** A list tells ABORTED tasks that wait for their retry, or that somebody cancelled, apart. */
+export const LISTED_STATUS = z.enum([...TASK_STATUS.options, 'RETRYING', 'CANCELLED']);
 
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 

@@ -6,7 +6,7 @@ import {
   toKeyHeader,
   limit,
   newTask,
-  TASK_STATUS,
+  LISTED_STATUS,
   taskId,
   timestamp,
   uuid,
@@ -43,7 +43,7 @@ export const PERSON_TASK_TOOLS: readonly Tool[] = [
     route: 'GET /api/v1/agent-tasks',
     effect: 'reads',
     input: z.strictObject({
-      status: z.array(TASK_STATUS).optional().describe('Tasks with one of these statuses.'),
+      status: z.array(LISTED_STATUS).optional().describe('Tasks with one of these statuses.'),
       text: z.string().optional().describe('Text in the title or description.'),
       taskType: z.string().optional(),
       tags: z.array(z.string()).optional().describe('Tasks with all of these tags.'),

@@ -1,9 +1,20 @@
-import type { TaskStatus } from '#lib/transitions/domain';
+import { TASK_STATUSES, type TaskStatus } from '#lib/transitions/domain';
+
+/** Kinds of ABORTED that people look for: it waits for its retry, or somebody cancelled it. */
+const KINDS_OF_ABORTED = ['RETRYING', 'CANCELLED'] as const;
+export type KindOfAborted = (typeof KINDS_OF_ABORTED)[number];
+
+/** The values of the filter `status`. */
+export const LISTED_STATUSES = [...TASK_STATUSES, ...KINDS_OF_ABORTED] as const;
+export type ListedStatus = (typeof LISTED_STATUSES)[number];
+
+export const isTaskStatus = (status: ListedStatus): status is TaskStatus =>
+  TASK_STATUSES.includes(status as TaskStatus);
 
 /** The filters of a list of tasks. All given filters must match. */
 export interface TaskFilter {
   /** One of these. */
-  status?: readonly TaskStatus[];
+  status?: readonly ListedStatus[];
   priority?: number;
   priorityGte?: number;
   priorityLte?: number;

@@ -203,6 +203,24 @@ describe('GET /agent-tasks', () => {
       expect(ids.map((id) => names.get(id)).join('')).toBe(expected);
     });
 
+    it('tasks that wait for a retry and cancelled ones are found apart', async () => {
+      const workspace = await server.newWorkspace();
+      const agent = await workspace.newAgent({ maxConcurrentTasks: 2 });
+      const retried = await create({ maxRetries: 1, retryBackoffSeconds: 3600 }, workspace);
+      await agent.api.post<object>(`/agents/${agent.id}/claim`, {});
+      const { runId } = (await workspace.api.get<{ runId: string }>(`/agent-tasks/${retried.id}`))
+        .body;
+      await agent.api.post(`/runs/${runId}/fail`, { error: { message: 'on purpose' } });
+      const [cancelled, waiting] = [await create({}, workspace), await create({}, workspace)];
+      await workspace.api.post(`/agent-tasks/${cancelled.id}/cancel`);
+      expect(await idsOf('status=RETRYING', workspace)).toEqual([retried.id]);
+      expect(await idsOf('status=CANCELLED', workspace)).toEqual([cancelled.id]);
+      expect(await idsOf('status=ABORTED', workspace)).toEqual([cancelled.id, retried.id]);
+      const both = 'status=CANCELLED,PENDING,RUNNING';
+      expect(await idsOf(both, workspace)).toEqual([waiting.id, cancelled.id]);
+      expect(await idsOf(`${both}&taskType=none`, workspace)).toEqual([]);
+    });
+
     it('the filters agent, project and milestone apply', async () => {
       expect(await idsOf(`agentId=${agentId}`, owner)).toEqual([a.id]);
       expect(await idsOf(`projectId=${project.toUpperCase()}`, owner)).toEqual([b.id]);

@@ -1,5 +1,10 @@
 import { waitsForAnswer } from '#lib/transitions';
-import { idsWith, type TaskFilter } from '../domain/task-filter.js';
+import {
+  idsWith,
+  isTaskStatus,
+  type KindOfAborted,
+  type TaskFilter,
+} from '../domain/task-filter.js';
 
 /** Collects the parameters of a statement whose text depends on the request. */
 export class Params {
@@ -16,12 +21,21 @@ type Condition<Value> = (value: Value, params: Params) => string;
 
 type Conditions = { [Name in keyof TaskFilter]-?: Condition<NonNullable<TaskFilter[Name]>> };
 
+const KINDS_OF_ABORTED: Record<KindOfAborted, string> = {
+  RETRYING: `t.status = 'ABORTED' AND t.retry_at IS NOT NULL`,
+  CANCELLED: `t.status = 'ABORTED' AND t.abort_reason = 'cancelled'`,
+};
+
 const CONDITIONS: Conditions = {
   // A single status as an equation, because only then agent_tasks_status_idx also gives the order.
-  status: (statuses, params) =>
-    statuses.length === 1
-      ? `t.status = ${params.add(statuses[0])}`
-      : `t.status = ANY(${params.add(statuses)}::text[])`,
+  status: (listed, params) => {
+    const statuses = listed.filter(isTaskStatus);
+    const kinds = listed.filter((status) => !isTaskStatus(status)) as KindOfAborted[];
+    const any = kinds.map((kind) => KINDS_OF_ABORTED[kind]);
+    if (statuses.length === 1) any.unshift(`t.status = ${params.add(statuses[0])}`);
+    if (statuses.length > 1) any.unshift(`t.status = ANY(${params.add(statuses)}::text[])`);
+    return any.length === 1 ? String(any[0]) : `(${any.map((each) => `(${each})`).join(' OR ')})`;
+  },
   priority: (priority, params) => `t.priority = ${params.add(priority)}::int`,
   priorityGte: (priority, params) => `t.priority >= ${params.add(priority)}::int`,
   priorityLte: (priority, params) => `t.priority <= ${params.add(priority)}::int`,

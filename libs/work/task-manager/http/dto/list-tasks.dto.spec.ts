@@ -13,7 +13,7 @@ describe('ListTasksQuery', () => {
   it('query texts become the types of the filters', () => {
     const id = newId();
     const query = read({
-      status: ['RUNNING,PAUSED', 'PENDING'],
+      status: ['RUNNING,PAUSED', 'RETRYING'],
       priorityGte: '8',
       tags: 'a,b',
       agentId: id,
@@ -21,7 +21,7 @@ describe('ListTasksQuery', () => {
       limit: '10',
     });
     expect(query).toMatchObject({
-      status: ['RUNNING', 'PAUSED', 'PENDING'],
+      status: ['RUNNING', 'PAUSED', 'RETRYING'],
       priorityGte: 8,
       tags: ['a', 'b'],
       agentId: id,

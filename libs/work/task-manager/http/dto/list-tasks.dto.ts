@@ -1,16 +1,22 @@
 import { Flag, Id, Int, OneOf, OneOfList, PageQuery, Text, TextList, Timestamp } from '#lib/http';
 import { LOG_LEVELS, type LogLevel } from '../../domain/log-view.js';
-import { ID_PREFIX, type TaskFilter } from '../../domain/task-filter.js';
-import { TASK_STATUSES, type TaskStatus } from '#lib/transitions';
+import {
+  ID_PREFIX,
+  LISTED_STATUSES,
+  type ListedStatus,
+  type TaskFilter,
+} from '../../domain/task-filter.js';
 
 /** All given filters must match. Without filters, all tasks of the workspace are listed. */
 export class ListTasksQuery extends PageQuery implements TaskFilter {
-  @OneOfList(TASK_STATUSES, {
-    maxItems: TASK_STATUSES.length,
+  @OneOfList(LISTED_STATUSES, {
+    maxItems: LISTED_STATUSES.length,
     optional: true,
-    description: 'Any of these values, repeated or separated by commas.',
+    description:
+      'Any of these values, repeated or separated by commas. RETRYING: ABORTED tasks that wait ' +
+      'for their retry. CANCELLED: ABORTED tasks that somebody cancelled.',
   })
-  status?: TaskStatus[];
+  status?: ListedStatus[];
 
   @Int(1, 10, { optional: true })
   priority?: number;
