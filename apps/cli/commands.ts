@@ -49,8 +49,8 @@ export const COMMANDS: readonly Entry[] = [
   { name: 'budget', summary: 'Manage token budgets', load: budgets },
   {
     name: 'usage',
-    summary: 'Print token usage by day, agent, task, project or model',
-    load: budgets,
+    summary: 'Print token usage, and what merged changes cost',
+    load: usage,
   },
   { name: 'provider', summary: 'Manage keys of providers of models', load: providers },
   {
@@ -131,6 +131,9 @@ function coordinator() {
 }
 function budgets() {
   return import('./commands/budgets.js');
+}
+function usage() {
+  return import('./commands/usage.js');
 }
 function credentials() {
   return import('./commands/credentials.js');

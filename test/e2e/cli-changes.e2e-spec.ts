@@ -94,6 +94,15 @@ it('a change is made, sent back, approved and merged', async () => {
   expect(await json('task', 'show', id)).toMatchObject({ status: 'COMPLETED' });
   await finish('remove', { outcome: 'removed' });
 
+  const figures = { revisions: 3, reviewRounds: 3, tokens: '0' };
+  const cost = ['usage', '--by', 'change', '--repo', 'shop'];
+  expect(await json(...cost)).toMatchObject([{ id, ...figures }]);
+  const file = (await drover(...cost, '--csv')).stdout.split('\r\n');
+  expect(file).toEqual([expect.stringMatching(/^id,title/), expect.stringContaining(id), '']);
+  const groups = await drover(...cost, '--compare', 'repo', '--from', '2026-01-01');
+  expect(groups.stdout).toMatch(/^shop\t1\t0\t0 \(0-0\)\t.*\t3 \(3-3\)\t3 \(3-3\)$/m);
+  expect((await drover(...cost, '--compare', 'moon')).code).toBe(2);
+
   // Its branch in a clone of the user.
   const [origin, clone] = [join(fleet.folder, 'origin'), join(fleet.folder, 'clone')];
   const git = (cwd: string, ...args: string[]) =>

@@ -219,55 +219,11 @@ const reallocate: CommandSpec = {
   },
 };
 
-const usage: CommandSpec = {
-  usage: 'usage',
-  summary: 'Print token usage by day, agent, task, project or model',
-  options: [
-    ['--by <group>', 'day, agent, task, project or model (default day)'],
-    ['--from <day>', 'first day, such as 2026-11-01'],
-    ['--to <day>', 'last day'],
-    ['--time-zone <name>', 'time zone of the days (default UTC)'],
-    ['--project <project>', 'name or ID of the project'],
-    ['--agent <agent>', 'name or ID of the agent'],
-    ['--model <name>', 'model'],
-    ...LIST_OPTIONS,
-  ],
-  examples: ['usage --by model', 'usage --by project --from 2026-11-01 --json'],
-  run: async (cli, _args, flags) => {
-    const filter = omitUndefined({
-      groupBy: (flags.text('by') ?? 'day') as 'day',
-      from: flags.text('from'),
-      to: flags.text('to'),
-      timeZone: flags.text('time-zone'),
-      projectId: flags.text('project'),
-      agentId: flags.text('agent'),
-      model: flags.text('model'),
-    });
-    const sums = await readList(flags, (page) =>
-      cli.drover.get('/api/v1/usage', { params: { query: { ...filter, ...page } } }),
-    );
-    cli.out.rows(
-      sums,
-      [
-        { title: flags.text('by') ?? 'day', of: ({ name, key }) => name ?? key, wide: true },
-        { title: 'input', of: ({ inputTokens }) => inputTokens },
-        { title: 'output', of: ({ outputTokens }) => outputTokens },
-        { title: 'tokens', of: ({ totalTokens }) => totalTokens },
-        { title: 'usd', of: ({ costUsd }) => costUsd },
-        { title: 'estimated', of: ({ estimatedTokens }) => estimatedTokens },
-        { title: 'reports', of: ({ reports }) => reports },
-      ],
-      'No usage found.',
-    );
-  },
-};
-
 const commands: Commands = {
   budget: {
     summary: 'Manage token budgets',
     commands: [list, show, alerts, create, edit, reallocate],
   },
-  usage,
 };
 
 export default commands;

@@ -4,9 +4,11 @@ import { IdentityModule } from '#lib/identity';
 import { RepositoriesModule } from '#lib/repositories';
 import { RunsModule } from '#lib/runs';
 import { TaskManagerModule } from '#lib/task-manager';
+import { ChangeCosts } from './costs/change-costs.js';
 import { ChangeSteps } from './hosts/change-steps.js';
 import { StepClaims } from './hosts/step-claims.js';
 import { Submissions } from './hosts/submissions.js';
+import { ChangeCostsController } from './http/change-costs.controller.js';
 import { ChangeStepsController } from './http/change-steps.controller.js';
 import { ChangesController } from './http/changes.controller.js';
 import { RunChangesController } from './http/run-changes.controller.js';
@@ -18,8 +20,22 @@ import { Reviews } from './reviewing/reviews.js';
 /** What tasks change in repositories: submissions, proofs, reviews and merges. */
 @Module({
   imports: [ArtifactsModule, IdentityModule, RepositoriesModule, RunsModule, TaskManagerModule],
-  controllers: [ChangesController, ChangeStepsController, RunChangesController],
+  controllers: [
+    ChangeCostsController,
+    ChangesController,
+    ChangeStepsController,
+    RunChangesController,
+  ],
   exports: [AgentReviews],
-  providers: [AgentReviews, Changes, ChangeMoves, ChangeSteps, Reviews, StepClaims, Submissions],
+  providers: [
+    AgentReviews,
+    ChangeCosts,
+    Changes,
+    ChangeMoves,
+    ChangeSteps,
+    Reviews,
+    StepClaims,
+    Submissions,
+  ],
 })
 export class ChangesModule {}

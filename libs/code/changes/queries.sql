@@ -70,11 +70,253 @@ RETURNING c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
   c.closed_at
 
+-- cost_of_agent_kinds
+WITH chosen AS MATERIALIZED (
+  SELECT c.workspace_id, c.task_id, c.review_task_ids, c.state, c.revision, c.created_at,
+    c.merged_at, t.agent ->> 'kind' AS key
+  FROM changes c JOIN agent_tasks t ON t.workspace_id = c.workspace_id AND t.id = c.task_id
+  WHERE c.workspace_id = $1 AND c.state IN ('MERGED', 'FAILED', 'CLOSED')
+    AND coalesce(c.merged_at, c.closed_at) >= $2 AND coalesce(c.merged_at, c.closed_at) < $3
+    AND ($4::uuid IS NULL OR c.repository_id = $4)
+),
+measured AS MATERIALIZED (
+  SELECT c.key, c.state = 'MERGED' AS is_merged, c.revision, u.tokens, u.cost, u.work_seconds,
+    w.review_seconds, w.review_rounds,
+    extract(epoch FROM c.merged_at - c.created_at)::int AS merge_seconds
+  FROM chosen c
+  CROSS JOIN LATERAL (
+  SELECT count(*) FILTER (WHERE r.task_id = c.task_id)::int AS runs,
+    coalesce(sum(r.used_tokens), 0) AS tokens, coalesce(sum(r.used_cost_usd), 0) AS cost,
+    coalesce(sum(extract(epoch FROM coalesce(r.ended_at, now()) - r.started_at))
+      FILTER (WHERE r.task_id = c.task_id), 0)::int AS work_seconds
+  FROM task_runs r
+  WHERE r.workspace_id = c.workspace_id AND r.task_id = ANY (c.review_task_ids || c.task_id)) u
+CROSS JOIN LATERAL (
+  SELECT count(*)::int AS review_rounds, coalesce(sum(round.seconds), 0)::int AS review_seconds
+  FROM (
+    SELECT extract(epoch FROM max(v.created_at) FILTER (WHERE v.kind = 'review' AND v.verdict IN ('approved', 'changes_requested'))
+      - min(v.created_at) FILTER (WHERE v.verdict = 'green')) AS seconds
+    FROM change_reviews v WHERE v.workspace_id = c.workspace_id AND v.task_id = c.task_id
+    GROUP BY v.revision HAVING bool_or(v.kind = 'review' AND v.verdict IN ('approved', 'changes_requested'))) round) w
+  WHERE c.state = 'MERGED' OR u.runs > 0
+),
+summed AS (
+  SELECT key, count(*) FILTER (WHERE is_merged)::int AS merged,
+    count(*) FILTER (WHERE NOT is_merged)::int AS unmerged,
+    coalesce(sum(tokens) FILTER (WHERE is_merged), 0)::text AS tokens,
+    trim_scale(coalesce(sum(cost) FILTER (WHERE is_merged), 0))::text AS cost_usd,
+    coalesce(sum(tokens) FILTER (WHERE NOT is_merged), 0)::text AS unmerged_tokens,
+    trim_scale(coalesce(sum(cost) FILTER (WHERE NOT is_merged), 0))::text AS unmerged_cost_usd,
+    (percentile_disc(ARRAY[0.1, 0.5, 0.9]) WITHIN GROUP (ORDER BY tokens) FILTER (WHERE is_merged))::text[] AS token_quantiles,
+    percentile_disc(ARRAY[0.1, 0.5, 0.9]) WITHIN GROUP (ORDER BY cost) FILTER (WHERE is_merged) AS cost_quantiles,
+    percentile_disc(ARRAY[0.1, 0.5, 0.9]) WITHIN GROUP (ORDER BY merge_seconds) FILTER (WHERE is_merged) AS merge_quantiles,
+    percentile_disc(ARRAY[0.1, 0.5, 0.9]) WITHIN GROUP (ORDER BY work_seconds) FILTER (WHERE is_merged) AS work_quantiles,
+    percentile_disc(ARRAY[0.1, 0.5, 0.9]) WITHIN GROUP (ORDER BY review_seconds) FILTER (WHERE is_merged) AS review_quantiles,
+    percentile_disc(ARRAY[0.1, 0.5, 0.9]) WITHIN GROUP (ORDER BY revision) FILTER (WHERE is_merged) AS revision_quantiles,
+    percentile_disc(ARRAY[0.1, 0.5, 0.9]) WITHIN GROUP (ORDER BY review_rounds) FILTER (WHERE is_merged) AS round_quantiles
+  FROM measured GROUP BY key
+)
+SELECT s.key, NULL AS name,
+  s.merged, s.unmerged, s.tokens, s.cost_usd, s.unmerged_tokens, s.unmerged_cost_usd,
+  s.token_quantiles, s.merge_quantiles, s.work_quantiles, s.review_quantiles,
+  s.revision_quantiles, s.round_quantiles,
+  CASE WHEN s.cost_quantiles IS NOT NULL THEN ARRAY(SELECT trim_scale(q)::text
+    FROM unnest(s.cost_quantiles) WITH ORDINALITY AS c (q, n) ORDER BY n) END AS cost_quantiles
+FROM summed s
+ORDER BY s.merged DESC, s.unmerged DESC, s.key
+LIMIT $5
+
 -- cost_of_change
-SELECT count(*)::int AS runs, coalesce(sum(r.used_tokens), 0)::text AS tokens,
-  trim_scale(coalesce(sum(r.used_cost_usd), 0))::text AS cost_usd,
-  coalesce(sum(extract(epoch FROM coalesce(r.ended_at, now()) - r.started_at)), 0)::int AS work_seconds
-FROM task_runs r WHERE r.workspace_id = $1 AND r.task_id = $2
+SELECT u.runs, u.tokens::text AS tokens, trim_scale(u.cost)::text AS cost_usd,
+  u.work_seconds, w.review_seconds, w.review_rounds FROM changes c CROSS JOIN LATERAL (
+  SELECT count(*) FILTER (WHERE r.task_id = c.task_id)::int AS runs,
+    coalesce(sum(r.used_tokens), 0) AS tokens, coalesce(sum(r.used_cost_usd), 0) AS cost,
+    coalesce(sum(extract(epoch FROM coalesce(r.ended_at, now()) - r.started_at))
+      FILTER (WHERE r.task_id = c.task_id), 0)::int AS work_seconds
+  FROM task_runs r
+  WHERE r.workspace_id = c.workspace_id AND r.task_id = ANY (c.review_task_ids || c.task_id)) u
+CROSS JOIN LATERAL (
+  SELECT count(*)::int AS review_rounds, coalesce(sum(round.seconds), 0)::int AS review_seconds
+  FROM (
+    SELECT extract(epoch FROM max(v.created_at) FILTER (WHERE v.kind = 'review' AND v.verdict IN ('approved', 'changes_requested'))
+      - min(v.created_at) FILTER (WHERE v.verdict = 'green')) AS seconds
+    FROM change_reviews v WHERE v.workspace_id = c.workspace_id AND v.task_id = c.task_id
+    GROUP BY v.revision HAVING bool_or(v.kind = 'review' AND v.verdict IN ('approved', 'changes_requested'))) round) w
+WHERE c.workspace_id = $1 AND c.task_id = $2
+
+-- cost_of_models
+WITH chosen AS MATERIALIZED (
+  SELECT c.workspace_id, c.task_id, c.review_task_ids, c.state, c.revision, c.created_at,
+    c.merged_at, coalesce(
+    (SELECT l.model FROM agent_usage_logs l
+      WHERE l.workspace_id = c.workspace_id AND l.task_id = c.task_id
+      GROUP BY l.model ORDER BY sum(l.total_tokens) DESC, l.model LIMIT 1),
+    (SELECT r.model FROM task_runs r WHERE r.workspace_id = c.workspace_id AND r.id = c.run_id),
+    t.agent ->> 'model') AS key
+  FROM changes c JOIN agent_tasks t ON t.workspace_id = c.workspace_id AND t.id = c.task_id
+  WHERE c.workspace_id = $1 AND c.state IN ('MERGED', 'FAILED', 'CLOSED')
+    AND coalesce(c.merged_at, c.closed_at) >= $2 AND coalesce(c.merged_at, c.closed_at) < $3
+    AND ($4::uuid IS NULL OR c.repository_id = $4)
+),
+measured AS MATERIALIZED (
+  SELECT c.key, c.state = 'MERGED' AS is_merged, c.revision, u.tokens, u.cost, u.work_seconds,
+    w.review_seconds, w.review_rounds,
+    extract(epoch FROM c.merged_at - c.created_at)::int AS merge_seconds
+  FROM chosen c
+  CROSS JOIN LATERAL (
+  SELECT count(*) FILTER (WHERE r.task_id = c.task_id)::int AS runs,
+    coalesce(sum(r.used_tokens), 0) AS tokens, coalesce(sum(r.used_cost_usd), 0) AS cost,
+    coalesce(sum(extract(epoch FROM coalesce(r.ended_at, now()) - r.started_at))
+      FILTER (WHERE r.task_id = c.task_id), 0)::int AS work_seconds
+  FROM task_runs r
+  WHERE r.workspace_id = c.workspace_id AND r.task_id = ANY (c.review_task_ids || c.task_id)) u
+CROSS JOIN LATERAL (
+  SELECT count(*)::int AS review_rounds, coalesce(sum(round.seconds), 0)::int AS review_seconds
+  FROM (
+    SELECT extract(epoch FROM max(v.created_at) FILTER (WHERE v.kind = 'review' AND v.verdict IN ('approved', 'changes_requested'))
+      - min(v.created_at) FILTER (WHERE v.verdict = 'green')) AS seconds
+    FROM change_reviews v WHERE v.workspace_id = c.workspace_id AND v.task_id = c.task_id
+    GROUP BY v.revision HAVING bool_or(v.kind = 'review' AND v.verdict IN ('approved', 'changes_requested'))) round) w
+  WHERE c.state = 'MERGED' OR u.runs > 0
+),
+summed AS (
+  SELECT key, count(*) FILTER (WHERE is_merged)::int AS merged,
+    count(*) FILTER (WHERE NOT is_merged)::int AS unmerged,
+    coalesce(sum(tokens) FILTER (WHERE is_merged), 0)::text AS tokens,
+    trim_scale(coalesce(sum(cost) FILTER (WHERE is_merged), 0))::text AS cost_usd,
+    coalesce(sum(tokens) FILTER (WHERE NOT is_merged), 0)::text AS unmerged_tokens,
+    trim_scale(coalesce(sum(cost) FILTER (WHERE NOT is_merged), 0))::text AS unmerged_cost_usd,
+    (percentile_disc(ARRAY[0.1, 0.5, 0.9]) WITHIN GROUP (ORDER BY tokens) FILTER (WHERE is_merged))::text[] AS token_quantiles,
+    percentile_disc(ARRAY[0.1, 0.5, 0.9]) WITHIN GROUP (ORDER BY cost) FILTER (WHERE is_merged) AS cost_quantiles,
+    percentile_disc(ARRAY[0.1, 0.5, 0.9]) WITHIN GROUP (ORDER BY merge_seconds) FILTER (WHERE is_merged) AS merge_quantiles,
+    percentile_disc(ARRAY[0.1, 0.5, 0.9]) WITHIN GROUP (ORDER BY work_seconds) FILTER (WHERE is_merged) AS work_quantiles,
+    percentile_disc(ARRAY[0.1, 0.5, 0.9]) WITHIN GROUP (ORDER BY review_seconds) FILTER (WHERE is_merged) AS review_quantiles,
+    percentile_disc(ARRAY[0.1, 0.5, 0.9]) WITHIN GROUP (ORDER BY revision) FILTER (WHERE is_merged) AS revision_quantiles,
+    percentile_disc(ARRAY[0.1, 0.5, 0.9]) WITHIN GROUP (ORDER BY review_rounds) FILTER (WHERE is_merged) AS round_quantiles
+  FROM measured GROUP BY key
+)
+SELECT s.key, NULL AS name,
+  s.merged, s.unmerged, s.tokens, s.cost_usd, s.unmerged_tokens, s.unmerged_cost_usd,
+  s.token_quantiles, s.merge_quantiles, s.work_quantiles, s.review_quantiles,
+  s.revision_quantiles, s.round_quantiles,
+  CASE WHEN s.cost_quantiles IS NOT NULL THEN ARRAY(SELECT trim_scale(q)::text
+    FROM unnest(s.cost_quantiles) WITH ORDINALITY AS c (q, n) ORDER BY n) END AS cost_quantiles
+FROM summed s
+ORDER BY s.merged DESC, s.unmerged DESC, s.key
+LIMIT $5
+
+-- cost_of_repositories
+WITH chosen AS MATERIALIZED (
+  SELECT c.workspace_id, c.task_id, c.review_task_ids, c.state, c.revision, c.created_at,
+    c.merged_at, c.repository_id::text AS key
+  FROM changes c JOIN agent_tasks t ON t.workspace_id = c.workspace_id AND t.id = c.task_id
+  WHERE c.workspace_id = $1 AND c.state IN ('MERGED', 'FAILED', 'CLOSED')
+    AND coalesce(c.merged_at, c.closed_at) >= $2 AND coalesce(c.merged_at, c.closed_at) < $3
+    AND ($4::uuid IS NULL OR c.repository_id = $4)
+),
+measured AS MATERIALIZED (
+  SELECT c.key, c.state = 'MERGED' AS is_merged, c.revision, u.tokens, u.cost, u.work_seconds,
+    w.review_seconds, w.review_rounds,
+    extract(epoch FROM c.merged_at - c.created_at)::int AS merge_seconds
+  FROM chosen c
+  CROSS JOIN LATERAL (
+  SELECT count(*) FILTER (WHERE r.task_id = c.task_id)::int AS runs,
+    coalesce(sum(r.used_tokens), 0) AS tokens, coalesce(sum(r.used_cost_usd), 0) AS cost,
+    coalesce(sum(extract(epoch FROM coalesce(r.ended_at, now()) - r.started_at))
+      FILTER (WHERE r.task_id = c.task_id), 0)::int AS work_seconds
+  FROM task_runs r
+  WHERE r.workspace_id = c.workspace_id AND r.task_id = ANY (c.review_task_ids || c.task_id)) u
+CROSS JOIN LATERAL (
+  SELECT count(*)::int AS review_rounds, coalesce(sum(round.seconds), 0)::int AS review_seconds
+  FROM (
+    SELECT extract(epoch FROM max(v.created_at) FILTER (WHERE v.kind = 'review' AND v.verdict IN ('approved', 'changes_requested'))
+      - min(v.created_at) FILTER (WHERE v.verdict = 'green')) AS seconds
+    FROM change_reviews v WHERE v.workspace_id = c.workspace_id AND v.task_id = c.task_id
+    GROUP BY v.revision HAVING bool_or(v.kind = 'review' AND v.verdict IN ('approved', 'changes_requested'))) round) w
+  WHERE c.state = 'MERGED' OR u.runs > 0
+),
+summed AS (
+  SELECT key, count(*) FILTER (WHERE is_merged)::int AS merged,
+    count(*) FILTER (WHERE NOT is_merged)::int AS unmerged,
+    coalesce(sum(tokens) FILTER (WHERE is_merged), 0)::text AS tokens,
+    trim_scale(coalesce(sum(cost) FILTER (WHERE is_merged), 0))::text AS cost_usd,
+    coalesce(sum(tokens) FILTER (WHERE NOT is_merged), 0)::text AS unmerged_tokens,
+    trim_scale(coalesce(sum(cost) FILTER (WHERE NOT is_merged), 0))::text AS unmerged_cost_usd,
+    (percentile_disc(ARRAY[0.1, 0.5, 0.9]) WITHIN GROUP (ORDER BY tokens) FILTER (WHERE is_merged))::text[] AS token_quantiles,
+    percentile_disc(ARRAY[0.1, 0.5, 0.9]) WITHIN GROUP (ORDER BY cost) FILTER (WHERE is_merged) AS cost_quantiles,
+    percentile_disc(ARRAY[0.1, 0.5, 0.9]) WITHIN GROUP (ORDER BY merge_seconds) FILTER (WHERE is_merged) AS merge_quantiles,
+    percentile_disc(ARRAY[0.1, 0.5, 0.9]) WITHIN GROUP (ORDER BY work_seconds) FILTER (WHERE is_merged) AS work_quantiles,
+    percentile_disc(ARRAY[0.1, 0.5, 0.9]) WITHIN GROUP (ORDER BY review_seconds) FILTER (WHERE is_merged) AS review_quantiles,
+    percentile_disc(ARRAY[0.1, 0.5, 0.9]) WITHIN GROUP (ORDER BY revision) FILTER (WHERE is_merged) AS revision_quantiles,
+    percentile_disc(ARRAY[0.1, 0.5, 0.9]) WITHIN GROUP (ORDER BY review_rounds) FILTER (WHERE is_merged) AS round_quantiles
+  FROM measured GROUP BY key
+)
+SELECT s.key, (SELECT p.name FROM repositories p
+  WHERE p.workspace_id = $1 AND p.id = s.key::uuid) AS name,
+  s.merged, s.unmerged, s.tokens, s.cost_usd, s.unmerged_tokens, s.unmerged_cost_usd,
+  s.token_quantiles, s.merge_quantiles, s.work_quantiles, s.review_quantiles,
+  s.revision_quantiles, s.round_quantiles,
+  CASE WHEN s.cost_quantiles IS NOT NULL THEN ARRAY(SELECT trim_scale(q)::text
+    FROM unnest(s.cost_quantiles) WITH ORDINALITY AS c (q, n) ORDER BY n) END AS cost_quantiles
+FROM summed s
+ORDER BY s.merged DESC, s.unmerged DESC, s.key
+LIMIT $5
+
+-- cost_of_task_types
+WITH chosen AS MATERIALIZED (
+  SELECT c.workspace_id, c.task_id, c.review_task_ids, c.state, c.revision, c.created_at,
+    c.merged_at, t.task_type AS key
+  FROM changes c JOIN agent_tasks t ON t.workspace_id = c.workspace_id AND t.id = c.task_id
+  WHERE c.workspace_id = $1 AND c.state IN ('MERGED', 'FAILED', 'CLOSED')
+    AND coalesce(c.merged_at, c.closed_at) >= $2 AND coalesce(c.merged_at, c.closed_at) < $3
+    AND ($4::uuid IS NULL OR c.repository_id = $4)
+),
+measured AS MATERIALIZED (
+  SELECT c.key, c.state = 'MERGED' AS is_merged, c.revision, u.tokens, u.cost, u.work_seconds,
+    w.review_seconds, w.review_rounds,
+    extract(epoch FROM c.merged_at - c.created_at)::int AS merge_seconds
+  FROM chosen c
+  CROSS JOIN LATERAL (
+  SELECT count(*) FILTER (WHERE r.task_id = c.task_id)::int AS runs,
+    coalesce(sum(r.used_tokens), 0) AS tokens, coalesce(sum(r.used_cost_usd), 0) AS cost,
+    coalesce(sum(extract(epoch FROM coalesce(r.ended_at, now()) - r.started_at))
+      FILTER (WHERE r.task_id = c.task_id), 0)::int AS work_seconds
+  FROM task_runs r
+  WHERE r.workspace_id = c.workspace_id AND r.task_id = ANY (c.review_task_ids || c.task_id)) u
+CROSS JOIN LATERAL (
+  SELECT count(*)::int AS review_rounds, coalesce(sum(round.seconds), 0)::int AS review_seconds
+  FROM (
+    SELECT extract(epoch FROM max(v.created_at) FILTER (WHERE v.kind = 'review' AND v.verdict IN ('approved', 'changes_requested'))
+      - min(v.created_at) FILTER (WHERE v.verdict = 'green')) AS seconds
+    FROM change_reviews v WHERE v.workspace_id = c.workspace_id AND v.task_id = c.task_id
+    GROUP BY v.revision HAVING bool_or(v.kind = 'review' AND v.verdict IN ('approved', 'changes_requested'))) round) w
+  WHERE c.state = 'MERGED' OR u.runs > 0
+),
+summed AS (
+  SELECT key, count(*) FILTER (WHERE is_merged)::int AS merged,
+    count(*) FILTER (WHERE NOT is_merged)::int AS unmerged,
+    coalesce(sum(tokens) FILTER (WHERE is_merged), 0)::text AS tokens,
+    trim_scale(coalesce(sum(cost) FILTER (WHERE is_merged), 0))::text AS cost_usd,
+    coalesce(sum(tokens) FILTER (WHERE NOT is_merged), 0)::text AS unmerged_tokens,
+    trim_scale(coalesce(sum(cost) FILTER (WHERE NOT is_merged), 0))::text AS unmerged_cost_usd,
+    (percentile_disc(ARRAY[0.1, 0.5, 0.9]) WITHIN GROUP (ORDER BY tokens) FILTER (WHERE is_merged))::text[] AS token_quantiles,
+    percentile_disc(ARRAY[0.1, 0.5, 0.9]) WITHIN GROUP (ORDER BY cost) FILTER (WHERE is_merged) AS cost_quantiles,
+    percentile_disc(ARRAY[0.1, 0.5, 0.9]) WITHIN GROUP (ORDER BY merge_seconds) FILTER (WHERE is_merged) AS merge_quantiles,
+    percentile_disc(ARRAY[0.1, 0.5, 0.9]) WITHIN GROUP (ORDER BY work_seconds) FILTER (WHERE is_merged) AS work_quantiles,
+    percentile_disc(ARRAY[0.1, 0.5, 0.9]) WITHIN GROUP (ORDER BY review_seconds) FILTER (WHERE is_merged) AS review_quantiles,
+    percentile_disc(ARRAY[0.1, 0.5, 0.9]) WITHIN GROUP (ORDER BY revision) FILTER (WHERE is_merged) AS revision_quantiles,
+    percentile_disc(ARRAY[0.1, 0.5, 0.9]) WITHIN GROUP (ORDER BY review_rounds) FILTER (WHERE is_merged) AS round_quantiles
+  FROM measured GROUP BY key
+)
+SELECT s.key, NULL AS name,
+  s.merged, s.unmerged, s.tokens, s.cost_usd, s.unmerged_tokens, s.unmerged_cost_usd,
+  s.token_quantiles, s.merge_quantiles, s.work_quantiles, s.review_quantiles,
+  s.revision_quantiles, s.round_quantiles,
+  CASE WHEN s.cost_quantiles IS NOT NULL THEN ARRAY(SELECT trim_scale(q)::text
+    FROM unnest(s.cost_quantiles) WITH ORDINALITY AS c (q, n) ORDER BY n) END AS cost_quantiles
+FROM summed s
+ORDER BY s.merged DESC, s.unmerged DESC, s.key
+LIMIT $5
 
 -- due_agent_reviews
 SELECT c.workspace_id, c.task_id, c.state, c.review_step FROM changes c
@@ -134,6 +376,47 @@ SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
 FROM changes c JOIN repositories r ON r.workspace_id = $1 AND r.id = c.repository_id
 WHERE c.workspace_id = $1 AND c.task_id = $2
 FOR NO KEY UPDATE OF c
+
+-- merged_changes
+WITH page AS MATERIALIZED (
+  SELECT c.* FROM changes c
+  WHERE c.workspace_id = $1 AND c.state = 'MERGED'
+    AND coalesce(c.merged_at, c.closed_at) >= $2 AND coalesce(c.merged_at, c.closed_at) < $3
+    AND ($4::uuid IS NULL OR c.repository_id = $4)
+    AND ($5::bigint IS NULL OR (coalesce(c.merged_at, c.closed_at), c.task_id)
+      < ('epoch'::timestamptz + $5::bigint * interval '1 microsecond', $6::uuid))
+  ORDER BY coalesce(c.merged_at, c.closed_at) DESC, c.task_id DESC
+  LIMIT $7
+)
+SELECT c.task_id, t.title, t.task_type, c.repository_id, p.name AS repository_name,
+  t.agent ->> 'kind' AS agent_kind, coalesce(
+    (SELECT l.model FROM agent_usage_logs l
+      WHERE l.workspace_id = c.workspace_id AND l.task_id = c.task_id
+      GROUP BY l.model ORDER BY sum(l.total_tokens) DESC, l.model LIMIT 1),
+    (SELECT r.model FROM task_runs r WHERE r.workspace_id = c.workspace_id AND r.id = c.run_id),
+    t.agent ->> 'model') AS model, c.merged_at,
+  (extract(epoch FROM c.merged_at) * 1000000)::bigint::text AS merged_us,
+  extract(epoch FROM c.merged_at - c.created_at)::int AS seconds_to_merge, c.revision,
+  u.runs, u.tokens::text AS tokens, trim_scale(u.cost)::text AS cost_usd,
+  u.work_seconds, w.review_seconds, w.review_rounds
+FROM page c
+JOIN agent_tasks t ON t.workspace_id = c.workspace_id AND t.id = c.task_id
+JOIN repositories p ON p.workspace_id = c.workspace_id AND p.id = c.repository_id
+CROSS JOIN LATERAL (
+  SELECT count(*) FILTER (WHERE r.task_id = c.task_id)::int AS runs,
+    coalesce(sum(r.used_tokens), 0) AS tokens, coalesce(sum(r.used_cost_usd), 0) AS cost,
+    coalesce(sum(extract(epoch FROM coalesce(r.ended_at, now()) - r.started_at))
+      FILTER (WHERE r.task_id = c.task_id), 0)::int AS work_seconds
+  FROM task_runs r
+  WHERE r.workspace_id = c.workspace_id AND r.task_id = ANY (c.review_task_ids || c.task_id)) u
+CROSS JOIN LATERAL (
+  SELECT count(*)::int AS review_rounds, coalesce(sum(round.seconds), 0)::int AS review_seconds
+  FROM (
+    SELECT extract(epoch FROM max(v.created_at) FILTER (WHERE v.kind = 'review' AND v.verdict IN ('approved', 'changes_requested'))
+      - min(v.created_at) FILTER (WHERE v.verdict = 'green')) AS seconds
+    FROM change_reviews v WHERE v.workspace_id = c.workspace_id AND v.task_id = c.task_id
+    GROUP BY v.revision HAVING bool_or(v.kind = 'review' AND v.verdict IN ('approved', 'changes_requested'))) round) w
+ORDER BY c.merged_at DESC, c.task_id DESC
 
 -- move_change
 WITH m AS MATERIALIZED (
@@ -285,7 +568,8 @@ journaled AS (
 SELECT workspace_id FROM c
 
 -- note_reviewer
-UPDATE changes c SET review_step = 'take', review_task_id = $3, updated_at = now(), obstacle = NULL,
+UPDATE changes c SET review_step = 'take', review_task_id = $3,
+  review_task_ids = c.review_task_ids || $3::uuid, updated_at = now(), obstacle = NULL,
   version = c.version + 1
 WHERE c.workspace_id = $1 AND c.task_id = $2 AND c.state = 'IN_REVIEW' AND c.review_step = 'ask'
   AND c.head_commit = $4

@@ -4,6 +4,14 @@ export { API_PREFIX, configureHttp } from './server/configure.js';
 export * from './dto/fields.js';
 export { field, type FieldOptions } from './dto/field.js';
 export { PageQuery } from './dto/page-query.js';
+export {
+  csvFile,
+  csvLine,
+  type Format,
+  FORMAT_DESCRIPTION,
+  FORMATS,
+  wantsCsv,
+} from './answers/csv.js';
 export { EventStream, type ServerSentEvent, textOf } from './answers/event-stream.js';
 export { Hot, type HotCall, isHotRoute, type RouteGuard } from './server/hot-route.js';
 export { listen, type ListenOptions } from './connections/listen.js';

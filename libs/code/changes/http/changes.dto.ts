@@ -112,10 +112,20 @@ export class ChangeDto implements ChangeView {
 }
 
 export class ChangeCostDto implements ChangeCost {
-  @ShownInt() runs!: number;
-  @ShownText({ description: 'Tokens, as digits', example: '120000' }) tokens!: string;
-  @ShownText({ description: 'USD, as a decimal text', example: '0.42' }) costUsd!: string;
+  @ShownInt({ description: 'The number of its runs' }) runs!: number;
+  @ShownText({
+    description: 'The tokens of its runs and of the agents that reviewed it, as digits',
+    example: '120000',
+  })
+  tokens!: string;
+  @ShownText({ description: 'The cost of these tokens in USD', example: '0.42' }) costUsd!: string;
   @ShownInt({ description: 'The time in which runs worked on it' }) workSeconds!: number;
+  @ShownInt({
+    description: 'The time in which it waited for review: from green proofs to the last verdicts',
+  })
+  reviewSeconds!: number;
+  @ShownInt({ description: 'The number of submissions on which somebody gave a verdict' })
+  reviewRounds!: number;
 }
 
 export class WholeChangeDto extends ChangeDto implements WholeChange {
@@ -124,7 +134,7 @@ export class WholeChangeDto extends ChangeDto implements WholeChange {
     description: 'Proofs, reviews and conflicts, oldest first',
   })
   reviews!: ChangeReviewDto[];
-  @ApiProperty({ type: ChangeCostDto, description: 'What its runs have used' })
+  @ApiProperty({ type: ChangeCostDto, description: 'What it has used' })
   cost!: ChangeCostDto;
 }
 

@@ -1,6 +1,7 @@
 import type { ChangeState, Step } from '../domain/change-state.js';
 import type { ReviewView } from '../domain/review.js';
-import type { CostRow, ShownChange } from './changes.sql.js';
+import type { CostRow } from '../store/cost.sql.js';
+import type { ShownChange } from './changes.sql.js';
 
 /** The work of a host that is due. ChangeStepDto describes its fields. */
 export interface ChangeStepView {
@@ -41,12 +42,14 @@ export interface ChangeView {
   closedAt: string | null;
 }
 
-/** What the runs of a change have used. ChangeCostDto describes its fields. */
+/** What a change has used. ChangeCostDto describes its fields. */
 export interface ChangeCost {
   runs: number;
   tokens: string;
   costUsd: string;
   workSeconds: number;
+  reviewSeconds: number;
+  reviewRounds: number;
 }
 
 export interface WholeChange extends ChangeView {
@@ -90,6 +93,12 @@ export function toChangeView(row: ShownChange): ChangeView {
 }
 
 export function toCost(row: CostRow): ChangeCost {
-  const { runs, tokens, cost_usd: costUsd, work_seconds: workSeconds } = row;
-  return { runs, tokens, costUsd, workSeconds };
+  return {
+    runs: row.runs,
+    tokens: row.tokens,
+    costUsd: row.cost_usd,
+    workSeconds: row.work_seconds,
+    reviewSeconds: row.review_seconds,
+    reviewRounds: row.review_rounds,
+  };
 }

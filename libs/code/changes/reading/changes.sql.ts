@@ -1,4 +1,5 @@
 import { query, type Sql } from '#lib/database';
+import { COST_COLUMNS, COST_JOINS, type CostRow } from '../store/cost.sql.js';
 import { CHANGE_COLUMNS, type ChangeRow } from '../store/changes.sql.js';
 
 export interface ShownChange extends ChangeRow {
@@ -44,20 +45,10 @@ export const newestChanges: Record<'all' | 'state' | 'repository' | 'both', Sql<
   both: newest('newest_changes_of_both', ' AND c.state = $4 AND c.repository_id = $5'),
 };
 
-/** What the runs of a change have used. */
-export interface CostRow {
-  runs: number;
-  tokens: string;
-  cost_usd: string;
-  work_seconds: number;
-}
-
-/** Index: task_runs_task_idx. $1 workspace, $2 task. */
+/** Indexes: primary key, those of COST_JOINS. $1 workspace, $2 change. */
 export const costOfChange = query<CostRow>(
   'cost_of_change',
   `
-SELECT count(*)::int AS runs, coalesce(sum(r.used_tokens), 0)::text AS tokens,
-  trim_scale(coalesce(sum(r.used_cost_usd), 0))::text AS cost_usd,
-  coalesce(sum(extract(epoch FROM coalesce(r.ended_at, now()) - r.started_at)), 0)::int AS work_seconds
-FROM task_runs r WHERE r.workspace_id = $1 AND r.task_id = $2`,
+SELECT ${COST_COLUMNS} FROM changes c ${COST_JOINS}
+WHERE c.workspace_id = $1 AND c.task_id = $2`,
 );

@@ -7,7 +7,8 @@ import { requireReadable } from '#lib/task-manager';
 import type { ChangeState } from '../domain/change-state.js';
 import { reviewsOfChange, toReviewView } from '../store/reviews.sql.js';
 import { type ChangeView, toChangeView, toCost, type WholeChange } from './change-view.js';
-import { type CostRow, costOfChange, newestChanges, shownChange } from './changes.sql.js';
+import type { CostRow } from '../store/cost.sql.js';
+import { costOfChange, newestChanges, shownChange } from './changes.sql.js';
 
 export interface ChangeList {
   state?: ChangeState;

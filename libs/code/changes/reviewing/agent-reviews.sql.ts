@@ -70,7 +70,8 @@ WHERE c.workspace_id = $1 AND c.task_id = $2 AND c.state = 'IN_REVIEW' AND c.rev
 export const noteReviewer = command<{ task_id: string }>(
   'note_reviewer',
   `
-UPDATE changes c SET review_step = 'take', review_task_id = $3, updated_at = now(), obstacle = NULL,
+UPDATE changes c SET review_step = 'take', review_task_id = $3,
+  review_task_ids = c.review_task_ids || $3::uuid, updated_at = now(), obstacle = NULL,
   version = c.version + 1
 WHERE c.workspace_id = $1 AND c.task_id = $2 AND c.state = 'IN_REVIEW' AND c.review_step = 'ask'
   AND c.head_commit = $4

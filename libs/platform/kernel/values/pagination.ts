@@ -90,7 +90,20 @@ export function numberOfCursor(cursor: string | undefined): string | null {
 }
 
 /**
- * The same for a list ordered by an `integer` of the database.
+ * The microseconds since 1970 and the id after which a page starts, for a list ordered by a time and
+ * an id. Nulls at the start.
+ *
+ * @throws DroverError `malformed_cursor`
+ */
+export function timeAndIdOfCursor(cursor: string | undefined): [string, string] | [null, null] {
+  if (cursor === undefined) return [null, null];
+  const [at, id] = decodeCursor(cursor, ['string', 'string']) as [string, string];
+  if (!/^\d{1,16}$/.test(at) || !isUuid(id)) throw malformedCursor();
+  return [at, id];
+}
+
+/**
+ * The number after which a page starts, for a list ordered by an `integer` of the database.
  *
  * @throws DroverError `malformed_cursor`
  */

@@ -1,33 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '#lib/database';
-import {
-  decodeCursor,
-  DroverError,
-  idOfCursor,
-  isUuid,
-  malformedCursor,
-  type Page,
-  toPage,
-} from '#lib/kernel';
+import { idOfCursor, type Page, timeAndIdOfCursor, toPage } from '#lib/kernel';
+import { boundsOf, type Period, type Quantiles, toQuantiles } from '../domain/period.js';
 import { costsOfProjects, costsOfTasks, type CostRow } from './costs.sql.js';
 import { type EstimateReportRow, reportEstimates } from './report-estimates.sql.js';
 
-const DAY_MS = 86_400_000;
-const DEFAULT_DAYS = 30;
-const MAX_DAYS = 366;
 /** The maximum number of kinds of tasks in a report. */
 const KINDS = 500;
 /** The cursor of a page of projects after the tasks without a project. */
 const NO_PROJECT = '00000000-0000-0000-0000-000000000000';
-
-/**
- * The bounds of the time of completion, in RFC 3339. The default is the 30 days before `to`, or
- * now.
- */
-export interface Period {
-  from?: string;
-  to?: string;
-}
 
 /** The estimated and the used tokens of tasks. `KindEstimatesDto` documents the fields. */
 export interface EstimateFigures {
@@ -76,13 +57,6 @@ export interface CostView {
   costUsdQuantiles: Quantiles | null;
 }
 
-/** The values below which a tenth, a half and nine tenths of the completed tasks lie. */
-export interface Quantiles {
-  p10: string;
-  p50: string;
-  p90: string;
-}
-
 interface CostRequest extends Period {
   groupBy: CostGroup;
   limit: number;
@@ -119,29 +93,12 @@ export class UsageReports {
     const tenant = this.database.tenant(workspaceId);
     const params = [workspaceId, ...boundsOf(request), limit + 1];
     if (groupBy === 'task') {
-      const rows = await tenant.rows(costsOfTasks, [...params, ...parseTaskCursor(cursor)]);
+      const rows = await tenant.rows(costsOfTasks, [...params, ...timeAndIdOfCursor(cursor)]);
       return toPage(rows, limit, (row) => [row.completed_us ?? '', row.task_id ?? ''], toCostView);
     }
     const rows = await tenant.rows(costsOfProjects, [...params, idOfCursor(cursor)]);
     return toPage(rows, limit, (row) => [row.project_id ?? NO_PROJECT], toCostView);
   }
-}
-
-function boundsOf({ from, to }: Period): [Date, Date] {
-  const end = to === undefined ? new Date() : new Date(to);
-  const start =
-    from === undefined ? new Date(end.getTime() - DEFAULT_DAYS * DAY_MS) : new Date(from);
-  const days = (end.getTime() - start.getTime()) / DAY_MS;
-  if (days > 0 && days <= MAX_DAYS) return [start, end];
-  const message = `must be before \`to\`, by ${MAX_DAYS} days at most`;
-  throw new DroverError('validation_failed', { errors: [{ field: 'from', message }] });
-}
-
-function parseTaskCursor(cursor: string | undefined): [string, string] | [null, null] {
-  if (cursor === undefined) return [null, null];
-  const [at, id] = decodeCursor(cursor, ['string', 'string']) as [string, string];
-  if (!/^\d{1,16}$/.test(at) || !isUuid(id)) throw malformedCursor();
-  return [at, id];
 }
 
 function figuresOf(row: EstimateReportRow): EstimateFigures {
@@ -175,9 +132,4 @@ function toCostView(row: CostRow): CostView {
     tokenQuantiles: toQuantiles(row.token_quantiles),
     costUsdQuantiles: toQuantiles(row.cost_quantiles),
   };
-}
-
-function toQuantiles(values: readonly string[] | null): Quantiles | null {
-  const [p10, p50, p90] = values ?? [];
-  return p10 === undefined || p50 === undefined || p90 === undefined ? null : { p10, p50, p90 };
 }

@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import { csvLine } from './csv.js';
 import { isDay, requestedDays, wholeMonths } from './days.js';
 
 const NOW = Date.parse('2026-11-22T23:59:59Z');
@@ -45,13 +44,4 @@ it.each([
   '',
 ])('%s is no day', (text) => {
   expect(isDay(text)).toBe(false);
-});
-
-it.each([
-  [['plain', 1, null, '0.5'], 'plain,1,,0.5'],
-  [['a,b', 'say "x"', 'two\r\nlines'], '"a,b","say ""x""","two\r\nlines"'],
-  [['=1+1', '+1', '-1', '@x', '\tx'], `'=1+1,'+1,'-1,'@x,'\tx`],
-  [['=HYPERLINK("x","y")'], `"'=HYPERLINK(""x"",""y"")"`],
-])('%j is a line of CSV', (cells, line) => {
-  expect(csvLine(cells)).toBe(`${line}\r\n`);
 });

@@ -1,5 +1,4 @@
-import { Readable } from 'node:stream';
-import { Controller, Get, Headers, Query, StreamableFile } from '@nestjs/common';
+import { Controller, Get, Headers, Query, type StreamableFile } from '@nestjs/common';
 import {
   ApiExtraModels,
   ApiOkResponse,
@@ -7,10 +6,9 @@ import {
   ApiTags,
   getSchemaPath,
 } from '@nestjs/swagger';
-import { ApiErrors } from '#lib/http';
+import { ApiErrors, csvFile, csvLine, wantsCsv } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
 import { type Caller, decodeCursor, malformedCursor, type Page } from '#lib/kernel';
-import { csvLine } from '../domain/csv.js';
 import { isDay } from '../domain/days.js';
 import {
   type Grouping,
@@ -58,8 +56,8 @@ export class UsageHistoryController {
     @Query() query: UsageQuery,
     @Headers('accept') accept = '',
   ): Promise<Page<UsageSums> | StreamableFile> {
-    const { format = accept.includes('text/csv') ? 'csv' : 'json', limit } = query;
-    if (format === 'csv') return this.file(caller, query);
+    const { format, limit } = query;
+    if (wantsCsv(format, accept)) return this.file(caller, query);
     return this.history.page(caller, query, { after: parseCursor(query), limit });
   }
 
@@ -68,10 +66,7 @@ export class UsageHistoryController {
     // Invalid requests are refused before the answer begins.
     const first = await pages.next();
     const lines = linesOf(request.groupBy, first.done ? [] : first.value, pages);
-    return new StreamableFile(Readable.from(lines), {
-      type: 'text/csv; charset=utf-8',
-      disposition: `attachment; filename="usage-by-${request.groupBy}.csv"`,
-    });
+    return csvFile(`usage-by-${request.groupBy}`, lines);
   }
 }
 

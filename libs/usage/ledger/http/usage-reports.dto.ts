@@ -7,9 +7,8 @@ import {
   type EstimateFigures,
   type EstimateReport,
   type EstimatesOfKind,
-  type Period,
-  type Quantiles,
 } from '../completed-tasks/usage-reports.js';
+import type { Period, Quantiles } from '../domain/period.js';
 
 const FROM = 'Tasks that have completed at this time or later; 30 days before `to` when left out';
 const TO =

@@ -1,5 +1,16 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { field, type FieldOptions, Id, OneOf, PageQuery, Text, TimeZone } from '#lib/http';
+import {
+  field,
+  type FieldOptions,
+  type Format,
+  FORMAT_DESCRIPTION,
+  FORMATS,
+  Id,
+  OneOf,
+  PageQuery,
+  Text,
+  TimeZone,
+} from '#lib/http';
 import { isDay } from '../domain/days.js';
 import {
   type Grouping,
@@ -7,8 +18,6 @@ import {
   type UsageRequest,
   type UsageSums,
 } from '../history/usage-history.js';
-
-const FORMATS = ['json', 'csv'] as const;
 
 function Day(options: FieldOptions): PropertyDecorator {
   const rule = {
@@ -57,13 +66,8 @@ export class UsageQuery extends PageQuery implements UsageRequest {
   })
   model?: string;
 
-  @OneOf(FORMATS, {
-    optional: true,
-    description:
-      '`csv` returns all items as one file and ignores `limit` and `cursor`. Accept: ' +
-      'text/csv does the same.',
-  })
-  format?: (typeof FORMATS)[number];
+  @OneOf(FORMATS, { optional: true, description: FORMAT_DESCRIPTION })
+  format?: Format;
 }
 
 const tokens = { type: String, format: 'int64', example: '1234567' };
