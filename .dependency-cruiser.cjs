@@ -12,7 +12,7 @@ const LAYERS = [
     'model-proxy',
     'api-client',
   ],
-  ['http', 'agent-host', 'agent-sessions', 'mcp', 'progress', 'git'],
+  ['http', 'agent-host', 'agent-sessions', 'mcp', 'progress', 'git', 'forges'],
   ['identity'],
   ['transitions', 'journal', 'audit'],
   ['secrets', 'admission'],
@@ -74,7 +74,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^apps/worker/', pathNot: '\\.(int-)?spec\\.ts$' },
       to: {
-        path: '^libs/[^/]+/(?!kernel/|env/|session-runtime/|agent-host/|agent-kinds/|agent-sessions/|model-proxy/|progress/|api-client/|git/)|node_modules/(@nestjs|pg|@prisma)/',
+        path: '^libs/[^/]+/(?!kernel/|env/|session-runtime/|agent-host/|agent-kinds/|agent-sessions/|model-proxy/|progress/|api-client/|git/|forges/)|node_modules/(@nestjs|pg|@prisma)/',
       },
     },
     {
@@ -138,6 +138,13 @@ module.exports = {
       to: {
         path: '^libs/[^/]+/(?!kernel/|session-runtime/|git/)|node_modules/(@nestjs|pg|@prisma)/',
       },
+    },
+    {
+      name: 'forges-stand-alone',
+      comment: 'Hosts use them on other machines: no Nest, no database.',
+      severity: 'error',
+      from: { path: '^libs/code/forges/', pathNot: '\\.(int-)?spec\\.ts$|/testing/' },
+      to: { path: '^libs/[^/]+/(?!kernel/|forges/)|node_modules/(@nestjs|pg|@prisma)/' },
     },
     {
       name: 'api-client-stands-alone',

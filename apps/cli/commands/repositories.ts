@@ -31,6 +31,12 @@ const SETTINGS = [
   ['--ssh-key <file>', 'private key for ssh'],
   ['--known-hosts <file>', 'keys of the server, as `ssh-keyscan` prints them'],
   ['--signing-key <file>', 'private key that signs commits'],
+  ['--forge <forge>', 'where changes have pull requests: github, gitea or none (default none)'],
+  [
+    '--forge-url <url>',
+    'address of its API (default: the usual one at the host of the repository)',
+  ],
+  ['--require-check <name...>', 'checks of the forge that a change must pass before it lands'],
   ['--project <project>', 'only project whose tasks use the repository'],
 ] as const;
 
@@ -105,6 +111,9 @@ const show: CommandSpec = {
       ['network', repository.network],
       ['credentials', repository.credentials],
       ['secrets', repository.secretNames.join(', ')],
+      ['forge', repository.forge],
+      ['forge url', repository.forgeUrl],
+      ['required checks', repository.requiredChecks.join(', ')],
       ['project', repository.projectId],
       ['archived', repository.archivedAt],
     ]);
@@ -114,7 +123,7 @@ const show: CommandSpec = {
 const set: CommandSpec = {
   usage: 'set <repo>',
   summary: 'Change a repository',
-  about: 'An empty value of a script, the path or the project removes it.',
+  about: 'An empty value of a script, the path, the checks or the project removes it.',
   options: [
     ['--name <name>', 'name of the repository'],
     ['--url <url>', 'address of the repository'],
@@ -166,6 +175,9 @@ function readSettings(flags: Flags): Settings {
     secrets: flags.pairs('secret'),
     credentials: readCredentials(flags),
     signingKey: readOptional(flags.text('signing-key')),
+    forge: flags.text('forge') as Settings['forge'],
+    forgeUrl: nullable(flags.text('forge-url')),
+    requiredChecks: flags.list('require-check')?.filter((name) => name !== ''),
     projectId: nullable(flags.text('project')),
   });
 }

@@ -1,6 +1,6 @@
 -- The statements as they run. Made by `npm run generate`; change the modules that declare them.
 
 -- lock_repository
-SELECT r.url, r.credential_kind FROM repositories r
+SELECT r.url, r.forge, r.credential_kind FROM repositories r
 WHERE r.workspace_id = $1 AND r.id = $2 AND r.archived_at IS NULL
 FOR NO KEY UPDATE

@@ -1,3 +1,4 @@
+import { whyNoPlace } from '#lib/forges/domain';
 import { redactText } from '#lib/kernel';
 import type { RepositorySettings } from './repository.js';
 import { BRANCH_RULE, isBranch, isBranchPattern, PATTERN_RULE } from './branch.js';
@@ -22,7 +23,7 @@ export function errorsOf(
   roots: readonly string[],
 ): FieldError[] {
   const { url, defaultBranch, branchPattern, committer, path } = settings;
-  const { protectedPaths = [], cachePaths = [] } = settings;
+  const { protectedPaths = [], cachePaths = [], forge, forgeUrl } = settings;
   const errors: FieldError[] = [];
   const demand = (isFit: boolean, field: string, message: string) => {
     if (!isFit) errors.push({ field, message });
@@ -33,6 +34,11 @@ export function errorsOf(
     const fit = { token: ['https', 'http'], ssh: ['ssh'] }[credentials].includes(read.transport);
     demand(fit, 'credentials', `must fit the url, which is reached by ${read.transport}`);
   }
+  if (url !== undefined && forge !== undefined) {
+    const why = whyNoPlace(forge, { url, credentials });
+    if (why !== undefined) errors.push(why);
+  }
+  demand(!forgeUrl || isWebAddress(forgeUrl), 'forgeUrl', ADDRESS);
   demand(
     defaultBranch === undefined || isBranch(defaultBranch),
     'defaultBranch',
@@ -66,6 +72,14 @@ function readableTexts({ setup, acceptance, variables }: Partial<RepositorySetti
     ...scripts,
     ...named.map(([name, text]) => [`variables.${name}`, `${name}=${text}`] as const),
   ];
+}
+
+const ADDRESS = 'must be an https address, as in https://example.com/api/v3';
+
+/** Http is for loopback addresses only, as for the repository itself. */
+function isWebAddress(text: string): boolean {
+  const read = readRepositoryUrl(text, []);
+  return 'transport' in read && (read.transport === 'https' || read.transport === 'http');
 }
 
 const INSIDE = 'must be a path in the repository, as in packages/shop, without . and ..';

@@ -1,3 +1,4 @@
+import type { ForgeName } from '#lib/forges/domain';
 import type { Network } from '#lib/kernel';
 
 export const REVIEWS = ['none', 'person', 'agent', 'both'] as const;
@@ -51,6 +52,11 @@ export interface RepositorySettings {
   allowedHosts: string[];
   path: string | null;
   cachePaths: string[];
+  forge: ForgeName;
+  /** The address of the forge's API, if it is not the usual one. */
+  forgeUrl: string | null;
+  /** The checks of the forge that a submitted commit must pass before it lands. */
+  requiredChecks: string[];
 }
 
 export interface RepositoryView extends RepositorySettings {
@@ -83,6 +89,9 @@ export const PARTS = [
   'allowedHosts',
   'path',
   'cachePaths',
+  'forge',
+  'forgeUrl',
+  'requiredChecks',
 ] as const satisfies (keyof RepositoryView)[];
 
 export type RepositoryParts = Pick<RepositoryView, (typeof PARTS)[number]>;

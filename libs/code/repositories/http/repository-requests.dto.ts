@@ -10,6 +10,7 @@ import {
   TextList,
   type FieldOptions,
 } from '#lib/http';
+import { type ForgeName, FORGES } from '#lib/forges/domain';
 import { KIND_NAME, type Network, NETWORKS } from '#lib/kernel';
 import { Secrets } from '#lib/secrets';
 import type { CredentialsRequest } from '../domain/credentials.js';
@@ -175,6 +176,31 @@ class RepositorySettingsDto {
     description: 'Folders that setup makes and that later checkouts share',
   })
   cachePaths?: string[];
+
+  @OneOf(FORGES, {
+    optional: true,
+    description:
+      'Where changes have pull requests. It needs an https url, and a token. `gitea` is for Forgejo ' +
+      'as well. Default: none',
+  })
+  forge?: ForgeName;
+
+  @Text({
+    max: 2_000,
+    ...NULL,
+    example: 'https://example.com/api/v3',
+    description: 'The address of its API. Default: the usual one at the host of the url',
+  })
+  forgeUrl?: string | null;
+
+  @TextList({
+    item: { max: 255 },
+    maxItems: 50,
+    optional: true,
+    example: ['build'],
+    description: 'Checks of the forge that a submitted commit must pass before it lands',
+  })
+  requiredChecks?: string[];
 
   @Nested(() => NewCredentialsDto, {
     ...NULL,

@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { type ForgeName, FORGES } from '#lib/forges/domain';
 import { type Network, NETWORKS, type Sent } from '#lib/kernel';
 import {
   type Committer,
@@ -54,6 +55,18 @@ export class RepositoryPartsDto implements RepositoryParts {
   path!: string | null;
   @ApiProperty({ type: [String], description: 'Folders that stay between setups' })
   cachePaths!: string[];
+  @ApiProperty({ enum: FORGES, description: 'Where changes have pull requests' })
+  forge!: ForgeName;
+  @ApiProperty({
+    ...NULLABLE_TEXT,
+    description: 'The address of its API, if it is not the usual one',
+  })
+  forgeUrl!: string | null;
+  @ApiProperty({
+    type: [String],
+    description: 'Checks of the forge that a submitted commit must pass before it lands',
+  })
+  requiredChecks!: string[];
 }
 
 /** A repository without its secrets. */

@@ -120,6 +120,7 @@ describe('repositories', () => {
     ['a secret in a script', { setup: `export TOKEN=ghp_${'a1'.repeat(18)}` }, 'setup'],
     ['a secret in a variable', { variables: { A_TOKEN: 'hunter22' } }, 'variables.A_TOKEN'],
     ['a search path', { variables: { PATH: '/x' } }, 'variables'],
+    ['a forge without a token', { forge: 'github' }, 'forge'],
     ['a token that is missing', { credentials: { kind: 'token' } }, 'credentials.token'],
     [
       'a key for https',

@@ -113,7 +113,10 @@ export class Repositories {
       const before = await this.open(sql, place);
       const given = { credentials, signingKey, secrets, removedSecrets };
       const values = merged(before, given);
-      this.check({ url: locked.url, ...settings }, values.credentials?.kind ?? null);
+      this.check(
+        { url: locked.url, forge: locked.forge, ...settings },
+        values.credentials?.kind ?? null,
+      );
       const [row] = await tx.repository.updateManyAndReturn({
         where: { workspaceId, id, version },
         data: {

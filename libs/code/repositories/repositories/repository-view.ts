@@ -1,3 +1,4 @@
+import type { ForgeName } from '#lib/forges/domain';
 import type { Network } from '#lib/kernel';
 import {
   type Credentials,
@@ -11,7 +12,14 @@ import {
 /** The columns of a row whose names or types differ from the view. */
 export interface RepositoryRow extends Omit<
   RepositoryView,
-  'review' | 'reviewer' | 'mergeMethod' | 'committer' | 'variables' | 'network' | 'credentials'
+  | 'review'
+  | 'reviewer'
+  | 'mergeMethod'
+  | 'committer'
+  | 'variables'
+  | 'network'
+  | 'credentials'
+  | 'forge'
 > {
   review: string;
   reviewerKind: string | null;
@@ -22,6 +30,7 @@ export interface RepositoryRow extends Omit<
   variables: unknown;
   network: string;
   credentialKind: string | null;
+  forge: string;
 }
 
 /** CHECKs of the table hold the closed lists. */
@@ -41,6 +50,7 @@ export function toView({
     committer: name === null || email === null ? null : { name, email },
     variables: row.variables as Record<string, string>,
     network: row.network as Network,
+    forge: row.forge as ForgeName,
     credentials: credentialKind as Credentials['kind'] | null,
   };
 }
@@ -70,6 +80,9 @@ export const REPOSITORY_FIELDS = {
   allowedHosts: true,
   path: true,
   cachePaths: true,
+  forge: true,
+  forgeUrl: true,
+  requiredChecks: true,
   credentialKind: true,
   hasSigningKey: true,
   version: true,

@@ -1,0 +1,23 @@
+export * from './domain/index.js';
+export type {
+  CommitStatus,
+  Forge,
+  ForgeCheck,
+  ForgeEvent,
+  ForgeFinding,
+  LineComment,
+  MergeEnd,
+  PullRequest,
+  StatusState,
+} from './kinds/forge.js';
+export { STATUS_NAME } from './kinds/forge.js';
+export { ForgeRefusal, ForgeUnavailable } from './requests/failures.js';
+export { ForgeLimits } from './requests/polite-fetch.js';
+export { type ForgeAccess, openForge } from './requests/open-forge.js';
+export {
+  finish,
+  type FoundPullRequest,
+  synchronise,
+  type WantedPullRequest,
+} from './syncing/synchronise.js';
+export { whyUnchecked } from './syncing/required-checks.js';

@@ -1,0 +1,294 @@
+import {
+  type Api,
+  type Comment,
+  type CommitStatus as GiteaStatus,
+  giteaApi,
+  type PullRequest as GiteaPullRequest,
+  type PullReview,
+  type PullReviewComment,
+} from 'gitea-js';
+import { ForgeRefusal } from '../requests/failures.js';
+import {
+  type CommitStatus,
+  type Conversation,
+  type Forge,
+  type ForgeCheck,
+  type ForgeEvent,
+  type ForgeFinding,
+  type ForgeParts,
+  idOfMark,
+  isSettled,
+  type LineComment,
+  type Merge,
+  type MergeEnd,
+  type NewPullRequest,
+  type PullRequest,
+  STATUS_NAME,
+} from './forge.js';
+import { hookFinding } from './hook-finding.js';
+
+const LIMIT = 50;
+const MAX_PAGES = 20;
+
+/** Gitea, and Forgejo. */
+export function gitea({ place, token, fetch }: ForgeParts): Forge {
+  const { api, owner, repo } = place;
+  const client = giteaApi(api.replace(/\/api\/v1$/, ''), { token, customFetch: fetch });
+  return new Gitea(client, owner, repo);
+}
+
+class Gitea implements Forge {
+  private readonly names: readonly [string, string];
+  private writers: Promise<Set<string>> | undefined;
+
+  constructor(
+    private readonly client: Api<unknown>,
+    owner: string,
+    repo: string,
+  ) {
+    this.names = [owner, repo];
+  }
+
+  async find(branch: string, target: string, head: string): Promise<PullRequest | undefined> {
+    const isOwn = (each: GiteaPullRequest) =>
+      each.base?.ref === target && each.head?.ref === branch;
+    const open = await this.search('open', MAX_PAGES, isOwn);
+    if (open !== undefined) return open;
+    // The branch of a merged one can be gone.
+    return this.search('closed', 1, (each) => each.merged === true && each.head?.sha === head);
+  }
+
+  private async search(
+    state: 'open' | 'closed',
+    pages: number,
+    fits: (each: GiteaPullRequest) => boolean,
+  ): Promise<PullRequest | undefined> {
+    for (let page = 1; page <= pages; page += 1) {
+      const query = { state, page, limit: LIMIT, sort: 'recentupdate' } as const;
+      const data = await told(this.client.repos.repoListPullRequests(...this.names, query));
+      const found = data.find(fits);
+      if (found !== undefined) return toPullRequest(found);
+      if (data.length < LIMIT) return undefined;
+    }
+    return undefined;
+  }
+
+  async open({ branch, target, title, body }: NewPullRequest): Promise<PullRequest> {
+    const request = { title, body, head: branch, base: target };
+    try {
+      const { repos } = this.client;
+      return toPullRequest(await told(repos.repoCreatePullRequest(...this.names, request)));
+    } catch (error) {
+      if (!(error instanceof ForgeRefusal) || error.status !== 409) throw error;
+      const other = await this.find(branch, target, '');
+      if (other === undefined) throw error;
+      return other;
+    }
+  }
+
+  async get(number: number): Promise<PullRequest> {
+    const answer = this.client.repos.repoGetPullRequest(...this.names, number);
+    const data = await told(answer);
+    return toPullRequest(data, (await answer).headers.get('date'));
+  }
+
+  async describe(number: number, body: string): Promise<void> {
+    await told(this.client.repos.repoEditPullRequest(...this.names, number, { body }));
+  }
+
+  async close(number: number): Promise<void> {
+    const request = { state: 'closed' };
+    await told(this.client.repos.repoEditPullRequest(...this.names, number, request));
+  }
+
+  async comment(number: number, body: string): Promise<void> {
+    await told(this.client.repos.issueCreateComment(...this.names, number, { body }));
+  }
+
+  async read(number: number): Promise<Conversation> {
+    const { repos } = this.client;
+    const comments = await told(repos.issueGetComments(...this.names, number));
+    const events = comments.map(toComment);
+    for (const review of await this.reviews(number)) {
+      const lines =
+        (review.comments_count ?? 0) === 0
+          ? []
+          : await told(repos.repoGetPullReviewComments(...this.names, number, review.id ?? 0));
+      events.push(toReview(review, lines));
+    }
+    const marks = comments.map(({ body = '' }) => idOfMark(body));
+    return {
+      events: events.filter((event) => event !== undefined),
+      marks: marks.filter((mark) => mark !== undefined),
+    };
+  }
+
+  private async reviews(number: number): Promise<PullReview[]> {
+    const all: PullReview[] = [];
+    for (let page = 1; page <= MAX_PAGES; page += 1) {
+      const query = { page, limit: LIMIT };
+      const { repos } = this.client;
+      const some = await told(repos.repoListPullReviews(...this.names, number, query));
+      all.push(...some);
+      if (some.length < LIMIT) break;
+    }
+    return all;
+  }
+
+  /** Who can be assigned can write. Only administrators can ask for the rights of one person. */
+  async canWrite(login: string): Promise<boolean> {
+    this.writers ??= told(this.client.repos.repoGetAssignees(...this.names)).then(
+      (users) => new Set(users.flatMap((user) => user.login ?? [])),
+    );
+    return (await this.writers).has(login);
+  }
+
+  async setStatus(commit: string, { state, description, url }: CommitStatus): Promise<void> {
+    const target = url === null ? {} : { target_url: url };
+    // The published description has states as objects; the server wants their names.
+    const status = { state, context: STATUS_NAME, description, ...target } as never;
+    await told(this.client.repos.repoCreateStatus(...this.names, commit, status));
+  }
+
+  async checks(commit: string): Promise<ForgeCheck[]> {
+    const { repos } = this.client;
+    const query = { page: 1, limit: LIMIT };
+    const data = await told(repos.repoGetCombinedStatusByRef(...this.names, commit, query));
+    return (data.statuses ?? []).map(toCheck);
+  }
+
+  /**
+   * The head stands on the target, so a fast-forward keeps the proven commit. Where it is not
+   * allowed, Gitea makes a commit of its own.
+   */
+  async merge(number: number, { head, method, message }: Merge): Promise<MergeEnd> {
+    const [title = '', ...lines] = message.trim().split('\n');
+    const own = {
+      Do: method,
+      MergeTitleField: title,
+      MergeMessageField: lines.join('\n').trim(),
+    } as const;
+    let why = '';
+    for (const way of [{ Do: 'fast-forward-only' } as const, own]) {
+      try {
+        const request = { ...way, head_commit_id: head };
+        await told(this.client.repos.repoMergePullRequest(...this.names, number, request));
+        const { mergedCommit } = await this.get(number);
+        return { kind: 'merged', commit: mergedCommit ?? head };
+      } catch (error) {
+        if (!(error instanceof ForgeRefusal)) throw error;
+        if (error.status === 409) return { kind: 'moved' };
+        why = error.message;
+      }
+    }
+    return { kind: 'refused', why };
+  }
+
+  async noteMerged(number: number, commit: string): Promise<boolean> {
+    const request = { Do: 'manually-merged', MergeCommitID: commit } as const;
+    try {
+      await told(this.client.repos.repoMergePullRequest(...this.names, number, request));
+      return true;
+    } catch (error) {
+      if (error instanceof ForgeRefusal) return false;
+      throw error;
+    }
+  }
+
+  async check(target: string): Promise<ForgeFinding[]> {
+    const { repos } = this.client;
+    const repository = await told(repos.repoGet(...this.names));
+    const canPush = repository.permissions?.push === true;
+    const token = canPush
+      ? 'The token can write to the repository'
+      : 'The token cannot write to the repository: give its user the right to write';
+    const branch = await told(repos.repoGetBranch(...this.names, target));
+    const isFine = branch.protected !== true || branch.user_can_merge === true;
+    const protection = !branch.protected
+      ? `${target} is not protected`
+      : isFine
+        ? `${target} is protected: if a push is refused, Drover merges through the forge`
+        : `${target} is protected, and the user of the token cannot merge: allow it`;
+    const hooks = await told(repos.repoListHooks(...this.names, { limit: LIMIT })).catch(
+      (error: unknown) => {
+        if (error instanceof ForgeRefusal) return undefined;
+        throw error;
+      },
+    );
+    return [
+      { about: 'token', isFine: canPush, message: token },
+      { about: 'branch', isFine, message: protection },
+      hookFinding(hooks?.map(({ active, config }) => active === true && config?.['url'])),
+    ];
+  }
+}
+
+/** The data of gitea-js, which throws its whole answer. */
+async function told<T>(asking: Promise<{ data: T }>): Promise<T> {
+  try {
+    return (await asking).data;
+  } catch (error) {
+    if (error instanceof Error) throw error;
+    const { status, error: said } = error as { status: number; error?: { message?: string } };
+    const words = said?.message ?? `status ${status}`;
+    throw new ForgeRefusal(`Gitea refused: ${words.slice(0, 500)}`, status);
+  }
+}
+
+function toPullRequest(given: GiteaPullRequest, readAt?: string | null): PullRequest {
+  const isMerged = given.merged === true;
+  const headCommit = given.head?.sha ?? '';
+  return {
+    number: given.number ?? 0,
+    url: given.html_url ?? '',
+    state: isMerged ? 'merged' : given.state === 'open' ? 'open' : 'closed',
+    body: given.body ?? '',
+    headCommit,
+    mergedCommit: isMerged ? (given.merge_commit_sha ?? headCommit) : null,
+    updatedAt: given.updated_at ?? '',
+    isSettled: isSettled(given.updated_at ?? '', readAt),
+  };
+}
+
+const VERDICTS: Record<string, ForgeEvent['verdict']> = {
+  APPROVED: 'approved',
+  REQUEST_CHANGES: 'changes_requested',
+  COMMENT: 'commented',
+};
+
+function toReview(
+  { id, user, state, body = '', commit_id: commit, dismissed }: PullReview,
+  lines: PullReviewComment[],
+): ForgeEvent | undefined {
+  const verdict = VERDICTS[String(state)];
+  const login = user?.login;
+  if (verdict === undefined || login === undefined || dismissed === true) return undefined;
+  const comments = lines.map(toLine);
+  if (verdict === 'commented' && body === '' && comments.length === 0) return undefined;
+  return { id: `review:${id ?? 0}`, login, verdict, commit: commit ?? null, body, comments };
+}
+
+/** `position` is the line after the change, and 0 if the remark is about a line before it. */
+function toLine({
+  path,
+  position,
+  original_position: before,
+  body,
+}: PullReviewComment): LineComment {
+  const isAfter = position !== undefined && position > 0;
+  const line = Math.max((isAfter ? position : before) ?? 1, 1);
+  return { path: path ?? '', line, side: isAfter ? 'after' : 'before', text: body ?? '' };
+}
+
+function toComment({ id, user, body = '' }: Comment): ForgeEvent | undefined {
+  const login = user?.login;
+  if (login === undefined || idOfMark(body) !== undefined) return undefined;
+  const verdict = 'commented';
+  return { id: `comment:${id ?? 0}`, login, verdict, commit: null, body, comments: [] };
+}
+
+function toCheck({ context = '', status, description = '' }: GiteaStatus): ForgeCheck {
+  const name = String(status);
+  const state = name === 'success' || name === 'pending' ? name : 'failure';
+  return { name: context, state, description };
+}

@@ -1,0 +1,295 @@
+import { Octokit } from '@octokit/core';
+import { paginateRest } from '@octokit/plugin-paginate-rest';
+import type { components } from '@octokit/openapi-types';
+import { ForgeRefusal, ForgeUnavailable } from '../requests/failures.js';
+import {
+  type CommitStatus,
+  type Conversation,
+  type Forge,
+  type ForgeCheck,
+  type ForgeEvent,
+  type ForgeFinding,
+  type ForgeParts,
+  idOfMark,
+  isSettled,
+  type LineComment,
+  type Merge,
+  type MergeEnd,
+  type NewPullRequest,
+  type PullRequest,
+  type StatusState,
+  STATUS_NAME,
+} from './forge.js';
+import { hookFinding } from './hook-finding.js';
+
+type Schemas = components['schemas'];
+
+const Client = Octokit.plugin(paginateRest);
+const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
+const PAGE = { per_page: 100 } as const;
+const WRITERS = ['admin', 'write'];
+
+/** GitHub, and GitHub Enterprise. */
+export function github({ place, token, fetch }: ForgeParts): Forge {
+  return new GitHub(
+    place,
+    new Client({ auth: token, baseUrl: place.api, log: SILENT, request: { fetch } }),
+  );
+}
+
+class GitHub implements Forge {
+  private readonly names: { owner: string; repo: string };
+
+  constructor(
+    { owner, repo }: ForgeParts['place'],
+    private readonly client: InstanceType<typeof Client>,
+  ) {
+    this.names = { owner, repo };
+  }
+
+  async find(branch: string, target: string, head: string): Promise<PullRequest | undefined> {
+    const { data } = await told(
+      this.client.request('GET /repos/{owner}/{repo}/pulls', {
+        ...this.names,
+        ...PAGE,
+        state: 'all',
+        head: `${this.names.owner}:${branch}`,
+        base: target,
+      }),
+    );
+    const own = data.filter((each) => each.head.ref === branch);
+    const found =
+      own.find((each) => each.state === 'open') ??
+      own.find((each) => each.merged_at !== null && each.head.sha === head);
+    return found && toPullRequest(found);
+  }
+
+  async open({ branch, target, title, body }: NewPullRequest): Promise<PullRequest> {
+    const request = { ...this.names, title, body, head: branch, base: target };
+    try {
+      const { data } = await told(this.client.request('POST /repos/{owner}/{repo}/pulls', request));
+      return toPullRequest(data);
+    } catch (error) {
+      if (!(error instanceof ForgeRefusal) || error.status !== 422) throw error;
+      const other = await this.find(branch, target, '');
+      if (other === undefined) throw error;
+      return other;
+    }
+  }
+
+  async get(number: number): Promise<PullRequest> {
+    const { data, headers } = await told(
+      this.client.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', this.of(number)),
+    );
+    return toPullRequest(data, headers.date);
+  }
+
+  async describe(number: number, body: string): Promise<void> {
+    const route = 'PATCH /repos/{owner}/{repo}/pulls/{pull_number}';
+    await told(this.client.request(route, { ...this.of(number), body }));
+  }
+
+  async close(number: number): Promise<void> {
+    const route = 'PATCH /repos/{owner}/{repo}/pulls/{pull_number}';
+    await told(this.client.request(route, { ...this.of(number), state: 'closed' }));
+  }
+
+  async comment(number: number, body: string): Promise<void> {
+    const route = 'POST /repos/{owner}/{repo}/issues/{issue_number}/comments';
+    await told(this.client.request(route, { ...this.names, issue_number: number, body }));
+  }
+
+  async read(number: number): Promise<Conversation> {
+    const { client } = this;
+    const of = { ...this.of(number), ...PAGE };
+    const issue = { ...this.names, ...PAGE, issue_number: number };
+    const [reviews, lines, comments] = await told(
+      Promise.all([
+        client.paginate('GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews', of),
+        client.paginate('GET /repos/{owner}/{repo}/pulls/{pull_number}/comments', of),
+        client.paginate('GET /repos/{owner}/{repo}/issues/{issue_number}/comments', issue),
+      ]),
+    );
+    const events = [
+      ...comments.map(toComment),
+      ...reviews.map((review) => toReview(review, lines)),
+    ];
+    const marks = comments.map(({ body = '' }) => idOfMark(body));
+    return {
+      events: events.filter((event) => event !== undefined),
+      marks: marks.filter((mark) => mark !== undefined),
+    };
+  }
+
+  async canWrite(login: string): Promise<boolean> {
+    const route = 'GET /repos/{owner}/{repo}/collaborators/{username}/permission';
+    const { data } = await told(
+      this.client.request(route, { ...this.names, username: login }),
+    ).catch(unless(404, { data: { permission: 'none' } }));
+    return WRITERS.includes(data.permission);
+  }
+
+  async setStatus(commit: string, { state, description, url }: CommitStatus): Promise<void> {
+    await told(
+      this.client.request('POST /repos/{owner}/{repo}/statuses/{sha}', {
+        ...this.names,
+        sha: commit,
+        state,
+        description,
+        context: STATUS_NAME,
+        ...(url !== null && { target_url: url }),
+      }),
+    );
+  }
+
+  async checks(commit: string): Promise<ForgeCheck[]> {
+    const of = { ...this.names, ...PAGE, ref: commit };
+    const { data } = await told(
+      this.client.request('GET /repos/{owner}/{repo}/commits/{ref}/status', of),
+    );
+    const runs = await told(
+      this.client.request('GET /repos/{owner}/{repo}/commits/{ref}/check-runs', of),
+      // A token can lack the right to read check runs.
+    ).catch(unless(403, { data: { check_runs: [] as Schemas['check-run'][] } }));
+    return [...data.statuses.map(toCheck), ...runs.data.check_runs.map(toCheckOfRun)];
+  }
+
+  async merge(number: number, { head, method, message }: Merge): Promise<MergeEnd> {
+    const route = 'PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge';
+    const [title = '', ...lines] = message.trim().split('\n');
+    const words = { commit_title: title, commit_message: lines.join('\n').trim() };
+    try {
+      const request = { ...this.of(number), sha: head, merge_method: method, ...words };
+      const { data } = await told(this.client.request(route, request));
+      return { kind: 'merged', commit: data.sha };
+    } catch (error) {
+      if (!(error instanceof ForgeRefusal)) throw error;
+      if (error.status === 409) return { kind: 'moved' };
+      return { kind: 'refused', why: error.message };
+    }
+  }
+
+  /** GitHub finds by itself that the target contains the head. */
+  noteMerged(): Promise<boolean> {
+    return Promise.resolve(true);
+  }
+
+  async check(target: string): Promise<ForgeFinding[]> {
+    const { data } = await told(this.client.request('GET /repos/{owner}/{repo}', this.names));
+    const canPush = data.permissions?.push === true;
+    const token = canPush
+      ? 'The token can write to the repository'
+      : 'The token cannot write to the repository: give it the rights to contents and pull requests';
+    const branch = await told(
+      this.client.request('GET /repos/{owner}/{repo}/branches/{branch}', {
+        ...this.names,
+        branch: target,
+      }),
+    );
+    const isProtected = branch.data.protected;
+    const protection = isProtected
+      ? `${target} is protected: if a push is refused, Drover merges through the forge`
+      : `${target} is not protected`;
+    return [
+      { about: 'token', isFine: canPush, message: token },
+      { about: 'branch', isFine: true, message: protection },
+      await this.findHook(),
+    ];
+  }
+
+  private async findHook(): Promise<ForgeFinding> {
+    const hooks = await told(
+      this.client.request('GET /repos/{owner}/{repo}/hooks', { ...this.names, ...PAGE }),
+    ).catch((error: unknown) => {
+      if (error instanceof ForgeRefusal) return undefined;
+      throw error;
+    });
+    return hookFinding(hooks?.data.map(({ active, config }) => active && config.url));
+  }
+
+  private of(number: number) {
+    return { ...this.names, pull_number: number };
+  }
+}
+
+/** The answers of octokit, with the errors of this library. */
+async function told<T>(asking: Promise<T>): Promise<T> {
+  try {
+    return await asking;
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    const { cause } = error;
+    if (cause instanceof ForgeUnavailable || cause instanceof ForgeRefusal) throw cause;
+    const status = 'status' in error ? Number(error.status) : undefined;
+    if (status === undefined || status >= 500) throw error;
+    throw new ForgeRefusal(`GitHub refused: ${error.message.slice(0, 500)}`, status);
+  }
+}
+
+function unless<T>(status: number, value: T): (error: unknown) => T {
+  return (error) => {
+    if (error instanceof ForgeRefusal && error.status === status) return value;
+    throw error;
+  };
+}
+
+type AnyPullRequest = Pick<
+  Schemas['pull-request'] | Schemas['pull-request-simple'],
+  'number' | 'html_url' | 'state' | 'merged_at' | 'merge_commit_sha' | 'updated_at' | 'body'
+> & { head: { sha: string } };
+
+function toPullRequest(given: AnyPullRequest, readAt?: string): PullRequest {
+  const isMerged = given.merged_at !== null;
+  return {
+    number: given.number,
+    url: given.html_url,
+    state: isMerged ? 'merged' : given.state === 'open' ? 'open' : 'closed',
+    body: given.body ?? '',
+    headCommit: given.head.sha,
+    mergedCommit: isMerged ? (given.merge_commit_sha ?? given.head.sha) : null,
+    updatedAt: given.updated_at,
+    isSettled: isSettled(given.updated_at, readAt),
+  };
+}
+
+const VERDICTS: Record<string, ForgeEvent['verdict']> = {
+  APPROVED: 'approved',
+  CHANGES_REQUESTED: 'changes_requested',
+  COMMENTED: 'commented',
+};
+
+function toReview(
+  { id, user, state, body, commit_id: commit }: Schemas['pull-request-review'],
+  lines: Schemas['pull-request-review-comment'][],
+): ForgeEvent | undefined {
+  const verdict = VERDICTS[state];
+  if (verdict === undefined || user === null) return undefined;
+  const comments = lines.filter((line) => line.pull_request_review_id === id).map(toLine);
+  if (verdict === 'commented' && body === '' && comments.length === 0) return undefined;
+  return { id: `review:${id}`, login: user.login, verdict, commit, body, comments };
+}
+
+function toLine(given: Schemas['pull-request-review-comment']): LineComment {
+  const line = given.line ?? given.original_line ?? 1;
+  const side = given.side === 'LEFT' ? 'before' : 'after';
+  return { path: given.path, line, side, text: given.body };
+}
+
+function toComment({ id, user, body = '' }: Schemas['issue-comment']): ForgeEvent | undefined {
+  if (user === null || user.type === 'Bot' || idOfMark(body) !== undefined) return undefined;
+  const { login } = user;
+  return { id: `comment:${id}`, login, verdict: 'commented', commit: null, body, comments: [] };
+}
+
+function toCheck({ context, state, description }: Schemas['simple-commit-status']): ForgeCheck {
+  const known = state === 'success' || state === 'pending' ? state : 'failure';
+  return { name: context, state: known, description: description ?? '' };
+}
+
+const FINE: readonly (string | null)[] = ['success', 'neutral', 'skipped'];
+
+function toCheckOfRun({ name, conclusion, output }: Schemas['check-run']): ForgeCheck {
+  const ended: StatusState = FINE.includes(conclusion) ? 'success' : 'failure';
+  const state = conclusion === null ? 'pending' : ended;
+  return { name, state, description: output.title ?? '' };
+}
