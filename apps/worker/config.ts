@@ -103,6 +103,11 @@ export const environment = z.object({
    * https and ssh need none.
    */
   DROVER_REPOSITORY_PATHS: folders.default([]),
+  /**
+   * Days without use after which the worker removes its copy of a repository, and the result of a
+   * setup.
+   */
+  DROVER_WORKER_KEEP_CODE_DAYS: integer(14, 1, 3_650),
   /** Names of the worker's variables that processes see, separated by commas. */
   DROVER_WORKER_PASS_ENV: list.default([]),
   /** Folders of runs to keep: those of `failed` runs, or of all. */
@@ -181,7 +186,11 @@ function toConfig(env: z.infer<typeof environment>, all: NodeJS.ProcessEnv) {
     allowedDirs: env.DROVER_WORKER_ALLOWED_DIRS.map((path) => resolve(path)),
     searchPath: searchPathOf(all),
     agentFolders: env.DROVER_AGENTS,
-    code: { folder: `${dataDir}/code`, roots: env.DROVER_REPOSITORY_PATHS },
+    code: {
+      folder: `${dataDir}/code`,
+      roots: env.DROVER_REPOSITORY_PATHS,
+      keepDays: env.DROVER_WORKER_KEEP_CODE_DAYS,
+    },
     passedEnv: variablesOf(all, ['LANG', ...env.DROVER_WORKER_PASS_ENV]),
     keepRuns: env.DROVER_WORKER_KEEP_RUNS,
     /**

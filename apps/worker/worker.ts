@@ -27,6 +27,7 @@ import type { Heartbeat, Signals } from './api/types.js';
 import type { WorkerConfig } from './config.js';
 import { CodeHost, GIT } from './code/code-host.js';
 import { Steps } from './code/steps.js';
+import { CodeUpkeep } from './code/upkeep.js';
 import { Claimer } from './runs/claimer.js';
 import { DiskSpace } from './runs/disk-space.js';
 import { Reconciler, recover } from './runs/recovery.js';
@@ -161,6 +162,7 @@ class Worker {
   private readonly offers: BackgroundLoop;
   private readonly code: CodeHost | undefined;
   private readonly steps: Steps | undefined;
+  private readonly upkeep: CodeUpkeep | undefined;
   private draining = false;
   private refusedSince: number | undefined;
 
@@ -176,6 +178,7 @@ class Worker {
     this.disk = new DiskSpace([config.dataDir, config.workDir]);
     this.code = this.makeCode();
     this.steps = this.code && new Steps({ host: this.code, api, log });
+    this.upkeep = this.code && new CodeUpkeep(config.code, log);
     this.runs = this.makeRuns();
     const { bootId } = registered.state;
     const onReplaced = () => this.end({ kind: 'fatal', message: REPLACED });
@@ -218,12 +221,13 @@ class Worker {
     this.signals.start();
     const claiming = this.claimer.run();
     this.steps?.start();
+    this.upkeep?.start();
     this.reconciler.start();
     this.registered.usage.start();
     const ending = await this.ending;
     log.info('Stopping', { why: ending.kind, runs: this.runs.summary().count });
     this.claimer.stop();
-    await Promise.all([this.finish(ending), this.steps?.stop()]);
+    await Promise.all([this.finish(ending), this.steps?.stop(), this.upkeep?.stop()]);
     this.reconciler.stop();
     this.registered.usage.stop();
     await Promise.all([this.signals.stop(), this.heartbeat.stop(), claiming, this.offers.stop()]);

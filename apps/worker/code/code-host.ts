@@ -1,8 +1,10 @@
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeBare, Mirror, type ReachedRemote, type Remote, whyNoGit, withRemote } from '#lib/git';
 import type { Isolation } from '#lib/agent-host';
 import {
   type Drivers,
+  makeOwned,
   removeTree,
   type RuntimeDriver,
   type SessionUser,
@@ -14,6 +16,9 @@ export const GIT = 'git';
 /** The artifact with the diff of a change. Reviewers read it, so only a host stores it. */
 export const DIFF = 'change.diff';
 
+/** The file of a repository's folder whose time is that of the last use. */
+export const USED = 'used';
+
 export interface CodeHostOptions {
   /** The folder of all repositories on this host. Only its user can enter it. */
   folder: string;
@@ -24,6 +29,8 @@ export interface CodeHostOptions {
   drivers: Drivers;
   /** The folder of the sessions. */
   sessions: string;
+  /** The days without use after which copies of repositories and results of setups are removed. */
+  keepDays: number;
 }
 
 /** The means of this host for work on code. */
@@ -61,6 +68,9 @@ export class CodeHost {
   async repository(access: RepositoryAccess): Promise<HostRepository> {
     const { folder, workspaceId = 'none', roots } = this.options;
     const own = join(folder, workspaceId, access.id);
+    // Before the lock of the mirror: a folder that was used lately is not removed.
+    await mkdir(own, { recursive: true });
+    await writeFile(join(own, USED), '');
     return new HostRepository(own, await Mirror.open(own), access, roots);
   }
 }
@@ -87,13 +97,15 @@ export class HostRepository {
 
   /** A git folder of the host for one piece of work, which borrows the mirror's objects. */
   async withGitDir<T>(name: string, work: (gitDir: string) => Promise<T>): Promise<T> {
-    const gitDir = join(this.folder, 'steps', `${name}.git`);
-    await removeTree(gitDir);
+    const own = join(this.folder, 'steps', name);
+    const gitDir = join(own, 'step.git');
+    await removeTree(own);
+    await makeOwned(own);
     await makeBare(gitDir, [this.mirror.objects]);
     try {
       return await work(gitDir);
     } finally {
-      await removeTree(gitDir);
+      await removeTree(own);
     }
   }
 }

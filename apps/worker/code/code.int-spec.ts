@@ -62,6 +62,7 @@ beforeEach(() => {
     isolation,
     drivers,
     sessions,
+    keepDays: 14,
   });
 });
 
@@ -168,7 +169,12 @@ const changeOf = ({ outcome }: Ended) =>
 async function step(
   kind: StepWork['step']['kind'],
   ended: Ended,
-  { access = accessTo(), landingCommits = [], ...api }: Record<string, unknown> = {},
+  {
+    access = accessTo(),
+    landingCommits = [],
+    state = 'APPROVED',
+    ...api
+  }: Record<string, unknown> = {},
 ): Promise<StepReport> {
   const work = {
     step: { changeId: ended.taskId, kind, generation: 1, until: '' },
@@ -176,6 +182,7 @@ async function step(
       id: ended.taskId,
       branch: `codex/${ended.taskId}`,
       target: 'main',
+      state,
       headCommit: changeOf(ended)?.headCommit ?? null,
       landingCommits,
     },
@@ -326,7 +333,10 @@ async function step(
 
   it('is submitted only with its diff, except where no artifacts are kept', async () => {
     const refused = await work('echo x > x', { whyNoDiff: 'artifact_quota' });
-    expect(refused.outcome).toMatchObject({ kind: 'failed', error: { retryable: true } });
+    expect(refused.outcome).toMatchObject({
+      kind: 'failed',
+      error: { message: expect.stringContaining('The diff of the change'), retryable: false },
+    });
     const { taskId } = refused;
     const again = await work('true', { taskId, whyNoDiff: 'artifacts_disabled' });
     expect(changeOf(again)).toMatchObject({ filesChanged: 1 });
@@ -361,5 +371,30 @@ async function step(
       exitCode: -1,
       output: expect.stringContaining('time-out of 1 s'),
     });
+  });
+
+  it('that was closed while it landed is found on the target, and else removed', async () => {
+    const ended = await work('echo two >> a.txt');
+    const landed = await step('land', ended);
+    const closed = { state: 'CLOSED', landingCommits: ['f'.repeat(40), landed.commit] };
+    expect(await step('remove', ended, closed)).toEqual({ ...landed, outcome: 'merged' });
+    const other = await work('echo three >> a.txt');
+    const planned = { ...closed, landingCommits: ['f'.repeat(40), changeOf(other)!.headCommit] };
+    expect(await step('remove', other, planned)).toMatchObject({ outcome: 'removed' });
+  });
+
+  it('shares no setup that a change has made', async () => {
+    const before = accessTo({ setup: null, acceptance: null });
+    const access = accessTo({
+      setup: 'mkdir deps; cp a.txt deps/lib',
+      acceptance: 'cat deps/lib',
+      protectedPaths: [],
+    });
+    const hostile = await work('echo evil > a.txt', { access: before });
+    const own = await work('echo evil > a.txt; echo "{ }" > package-lock.json', { access: before });
+    // With the lock files of the target it gets the setup of the target.
+    expect(await step('prove', hostile, { access })).toMatchObject({ output: 'one\n' });
+    expect(await step('prove', own, { access })).toMatchObject({ output: 'evil\n' });
+    expect((await work('cat deps/lib', { access })).lines).toContain('one');
   });
 });

@@ -2,14 +2,10 @@ import { join } from 'node:path';
 import { changedWithin, checkOutClean, whyUnsupported } from '#lib/git';
 import type { CodeHost, HostRepository } from './code-host.js';
 import { runScript, type ScriptEnd } from './run-script.js';
-import { inPath, setupFor, SetupFailed } from './setup-cache.js';
+import { inPath, type SetupCommit, setupFor, SetupFailed } from './setup-cache.js';
 
-export interface Proving {
-  commit: string;
-  /** A git folder of the host with the commit. */
-  gitDir: string;
-  signal?: AbortSignal;
-}
+/** A commit to prove, in a git folder of the host. */
+export type Proving = SetupCommit;
 
 /**
  * The reason why a change is refused whatever its acceptance says, in a sentence.
@@ -20,7 +16,7 @@ export interface Proving {
 export async function whyRefused(
   { access }: HostRepository,
   base: string,
-  { commit, gitDir }: Proving,
+  { commit, gitDir }: Pick<Proving, 'commit' | 'gitDir'>,
 ): Promise<string | undefined> {
   const call = { gitDir };
   const unsupported = await whyUnsupported(commit, call);

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { lstat, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readFile, rename, utimes, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { checkOutClean, git, gitText, withLock } from '#lib/git';
+import { checkOutClean, git, gitText, mergeBase, withLock } from '#lib/git';
 import { removeTree, type SessionSpec } from '#lib/session-runtime';
 import type { CodeHost, HostRepository } from './code-host.js';
 import { runScript, type ScriptEnd } from './run-script.js';
@@ -47,35 +47,56 @@ export class SetupFailed extends Error {
 
 const NOTHING: SetupResult = { paths: [], borrowed: [] };
 
+/** A commit that a session or a proof uses. */
+export interface SetupCommit {
+  commit: string;
+  /** The git folder of the host with the commit. */
+  gitDir: string;
+  /** The branch on which the change lands. */
+  target: string;
+  signal?: AbortSignal;
+}
+
+/** A commit for which `setup` runs, and the name of its result. */
+interface Source {
+  commit: string;
+  key: string;
+}
+
+/** The folder with the results of `setup` of a repository. */
+export function setupsOf(repositoryFolder: string): string {
+  return join(repositoryFolder, 'setup');
+}
+
+/** The list of the paths that a `setup` made. Its time is that of the last use. */
+export const PATHS = 'paths.json';
+
 /**
- * The result of `setup` for a commit. It runs once for each state of the lock files, and all sessions
- * of the workspace share what it made, read-only.
+ * The result of `setup` for a commit. It runs once for each state of the lock files of the target,
+ * and all sessions of the workspace share what it made, read-only.
  *
- * @param call the git folder of the host with the commit
+ * `setup` executes what a commit contains. So a result that others share is made from the target,
+ * where only approved commits are. A commit with lock files of its own has a result of its own.
+ *
  * @throws SetupFailed, and the errors of git and of sessions
  */
 export async function setupFor(
   host: CodeHost,
   repository: HostRepository,
-  { commit, gitDir, signal }: { commit: string; gitDir: string; signal?: AbortSignal },
+  { commit, gitDir, target, signal }: SetupCommit,
 ): Promise<SetupResult> {
   const { setup } = repository.access;
   if (setup === null || setup === undefined || setup.trim() === '') return NOTHING;
-  const key = await keyOf(repository, commit, gitDir);
-  const folder = join(repository.folder, 'setup', key);
-  const list = join(folder, 'paths.json');
-  if (!existsSync(list)) {
-    await withLock(
-      `${folder}.lock`,
-      async () => {
-        if (existsSync(list)) return;
-        await removeTree(folder);
-        await mkdir(folder, { recursive: true });
-        await make(host, repository, { commit, gitDir, folder, setup, signal });
-      },
-      signal,
-    );
-  }
+  const source = await sourceOf(repository, commit, { gitDir, target });
+  const folder = join(setupsOf(repository.folder), source.key);
+  const list = join(folder, PATHS);
+  const makeOrUse = async (): Promise<void> => {
+    if (existsSync(list)) return utimes(list, new Date(), new Date());
+    await removeTree(folder);
+    await mkdir(folder, { recursive: true });
+    await make(host, repository, { commit: source.commit, gitDir, folder, setup, signal });
+  };
+  await withLock(`${folder}.lock`, makeOrUse, signal);
   const paths = JSON.parse(await readFile(list, 'utf8')) as string[];
   const fitting = await fittingPaths(paths, commit, gitDir);
   return {
@@ -87,23 +108,41 @@ export async function setupFor(
   };
 }
 
-async function keyOf({ access }: HostRepository, commit: string, gitDir: string): Promise<string> {
+async function sourceOf(
+  { access, mirror }: HostRepository,
+  commit: string,
+  { gitDir, target }: { gitDir: string; target: string },
+): Promise<Source> {
+  const { setup, variables, path, cachePaths } = access;
+  const keyOf = (...from: string[]): string => {
+    const parts = JSON.stringify([setup, variables, path, cachePaths, ...from]);
+    return createHash('sha256').update(parts).digest('hex').slice(0, 32);
+  };
+  const locks = await locksOf(commit, gitDir);
+  const tip = await mirror.tip(target);
+  // The target can have other lock files since the change began.
+  for (const one of new Set([tip, await mergeBase(tip, commit, { gitDir })])) {
+    if ((await locksOf(one, gitDir)) === locks) return { commit: one, key: keyOf('target', locks) };
+  }
+  const tree = await gitText(['rev-parse', `${commit}^{tree}`], { gitDir });
+  return { commit, key: keyOf('tree', tree) };
+}
+
+/** The lock files of a commit, with their hashes. */
+async function locksOf(commit: string, gitDir: string): Promise<string> {
   const tree = await gitText(['ls-tree', '-r', '--full-tree', commit], {
     gitDir,
     maxBytes: 512 * 1024 * 1024,
   });
-  const locks = tree.split('\n').filter((line) => LOCK_FILES.has(basename(line)));
-  const { setup, variables, path, cachePaths } = access;
-  const parts = JSON.stringify([setup, variables, path, cachePaths, locks]);
-  return createHash('sha256').update(parts).digest('hex').slice(0, 32);
+  return tree
+    .split('\n')
+    .filter((line) => LOCK_FILES.has(basename(line.slice(line.indexOf('\t') + 1))))
+    .join('\n');
 }
 
-interface Making {
-  commit: string;
-  gitDir: string;
+interface Making extends Omit<SetupCommit, 'target'> {
   folder: string;
   setup: string;
-  signal?: AbortSignal;
 }
 
 async function make(
@@ -134,7 +173,7 @@ async function make(
     },
   });
   if (end.exitCode !== 0) throw new SetupFailed(end);
-  await rename(join(folder, 'paths.new'), join(folder, 'paths.json'));
+  await rename(join(folder, 'paths.new'), join(folder, PATHS));
 }
 
 /** The script in the folder of a monorepo on which the repository works. */

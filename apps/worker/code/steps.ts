@@ -151,7 +151,12 @@ export class Steps {
     const base = await mergeBase(await repository.mirror.tip(change.target), commit, { gitDir });
     const reason = await whyRefused(repository, base, { commit, gitDir });
     if (reason !== undefined) return { outcome: 'refused', reason };
-    const proof = await prove(this.parts.host, repository, { commit, gitDir, signal });
+    const proof = await prove(this.parts.host, repository, {
+      commit,
+      gitDir,
+      target: change.target,
+      signal,
+    });
     if (proof === undefined) return { outcome: 'green', commit };
     return { outcome: proof.exitCode === 0 ? 'green' : 'red', commit, ...proof };
   }
@@ -186,7 +191,12 @@ export class Steps {
           call,
           signal,
           accept: async (commit): Promise<RedProof | undefined> => {
-            const proof = await prove(host, repository, { commit, gitDir, signal });
+            const proof = await prove(host, repository, {
+              commit,
+              gitDir,
+              target: change.target,
+              signal,
+            });
             return proof === undefined || proof.exitCode === 0 ? undefined : { commit, ...proof };
           },
           plan: (commit) => api.planLanding(change.id, step.generation, commit),

@@ -10,6 +10,7 @@ export {
   reportsFullHeap,
   wasRefusedSpace,
 } from './process/exit-facts.js';
+export { makeOwned, makeOwnedTemporary, removeAbandoned } from './process/owned-folder.js';
 export {
   isAlive,
   killTree,

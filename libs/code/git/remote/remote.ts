@@ -1,6 +1,6 @@
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
+import { makeOwnedTemporary } from '#lib/session-runtime';
 import { git, type GitCall, gitText } from '../process/git.js';
 import { hardenedServer, type Setting } from '../process/hardened.js';
 import { findLocal, type LocalRepository } from './local-repository.js';
@@ -57,7 +57,7 @@ export async function withRemote<T>(
   if (credentials?.kind !== 'ssh') {
     throw new UnusableRepository('A repository with an ssh address needs an SSH key');
   }
-  const folder = await mkdtemp(join(tmpdir(), 'drover-key-'));
+  const folder = await makeOwnedTemporary('key');
   try {
     const env = await sshVariables(folder, credentials);
     return await work({ url, call: { protocols: ['ssh'], env }, reading: [], writing: [] });
@@ -80,7 +80,6 @@ async function sshVariables(
   { privateKey, knownHosts }: RemoteCredentials & { kind: 'ssh' },
 ): Promise<Record<string, string>> {
   const [key, hosts] = [join(folder, 'key'), join(folder, 'known_hosts')];
-  await chmod(folder, 0o700);
   await writeFile(key, privateKey.endsWith('\n') ? privateKey : `${privateKey}\n`, { mode: 0o600 });
   await writeFile(hosts, knownHosts, { mode: 0o600 });
   const options = [

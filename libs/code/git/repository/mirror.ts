@@ -98,7 +98,12 @@ export class Mirror {
     await git(['pack-refs', '--all'], this.call);
   }
 
+  /** Works on the folder of a repository while nobody opens or fetches its mirror. */
+  static whileLocked<T>(folder: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    return withLock(join(folder, 'mirror.lock'), work, signal);
+  }
+
   private locked<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    return withLock(join(this.folder, 'mirror.lock'), work, signal);
+    return Mirror.whileLocked(this.folder, work, signal);
   }
 }

@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeOwned } from '#lib/session-runtime';
 import { git, type GitCall } from '../process/git.js';
 import { commitOf, makeBare } from './folders.js';
 import type { Mirror } from './mirror.js';
@@ -48,6 +49,7 @@ export class RunRepository {
 
   /** @throws GitError */
   async make(branch: string | undefined, maxPushMb = MAX_PUSH_MB): Promise<void> {
+    await makeOwned(this.folder);
     await rm(this.gitDir, { recursive: true, force: true });
     await makeBare(this.gitDir, [this.mirror.objects]);
     for (const [name, value] of [

@@ -1,6 +1,6 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeOwnedTemporary } from '#lib/session-runtime';
 import { type GitCall, gitText } from '../process/git.js';
 import type { Setting } from '../process/hardened.js';
 import type { Identity } from './work-folder.js';
@@ -54,7 +54,7 @@ export async function createCommit(commit: NewCommit, call: GitCall): Promise<st
 }
 
 async function withKey<T>(key: string, work: (file: string) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), 'drover-sign-'));
+  const folder = await makeOwnedTemporary('sign');
   try {
     const file = join(folder, 'key');
     await writeFile(file, key.endsWith('\n') ? key : `${key}\n`, { mode: 0o600 });

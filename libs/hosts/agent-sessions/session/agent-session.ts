@@ -1,5 +1,3 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import {
   type AgentContext,
@@ -15,6 +13,7 @@ import { ModelProxy, type ModelProxyOptions } from '#lib/model-proxy';
 import {
   type AddedFile,
   LineSplitter,
+  makeOwnedTemporary,
   OPEN_INPUT,
   type OutputSink,
   removeTree,
@@ -325,7 +324,7 @@ async function openDoor(
     return { url: proxy.url, services: [], close: () => proxy.close() };
   }
   // Only this process can enter the folder; the sandbox gets the socket itself.
-  const folder = mkdtempSync(join(tmpdir(), 'drover-models-'));
+  const folder = await makeOwnedTemporary('models');
   const socket = join(folder, 'socket');
   const proxy = await ModelProxy.open({ ...options, listen: { socket } });
   return {

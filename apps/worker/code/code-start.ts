@@ -1,0 +1,134 @@
+import { join } from 'node:path';
+import { type Log, retrying } from '#lib/agent-host';
+import {
+  commitOf,
+  type GitCall,
+  gitSays,
+  gitText,
+  RunRepository,
+  Snapshots,
+  whyUnsupported,
+} from '#lib/git';
+import { type Redactor, SpawnError } from '#lib/session-runtime';
+import type { DroverApi } from '../api/drover-api.js';
+import type { Job } from '../execution/job.js';
+import { type CodeHost, type HostRepository, workRef } from './code-host.js';
+import { type SetupCommit, setupFor, SetupFailed, type SetupResult } from './setup-cache.js';
+import type { RunRepositoryAnswer } from './types.js';
+
+export interface CodeRunParts {
+  host: CodeHost;
+  api: Pick<DroverApi, 'runRepository' | 'saveArtifact'>;
+  log: Log;
+  redactor: () => Redactor;
+}
+
+/** The time in which the server names the repository of a run. */
+const ANSWER_MS = 60_000;
+
+/** All that a run on a repository begins with. */
+export interface CodeStart {
+  /** The job, with the secrets of the repository. */
+  job: Job;
+  repository: HostRepository;
+  run: RunRepository;
+  snapshots: Snapshots;
+  change: RunRepositoryAnswer['change'];
+  /** The commit of the target. */
+  target: string;
+  /** The commit of the branch. */
+  tip: string;
+  /** True if the branch exists at the repository. */
+  isOnBranch: boolean;
+  /** The commit with the unsubmitted files of an earlier run, if it stands on the branch. */
+  files: string | undefined;
+  /** The commit of the ref with unsubmitted work at the repository. */
+  kept: string | undefined;
+  setup: SetupResult;
+}
+
+/**
+ * Fetches the repository of a run, and makes the run's own one.
+ *
+ * @throws SpawnError, UnusableRepository, GitError, and the errors of the server
+ */
+export async function startCode(job: Job, { host, api, log }: CodeRunParts): Promise<CodeStart> {
+  const { run: claimed, task } = job;
+  const { repository: access, change } = await retrying(
+    'repository',
+    () => api.runRepository(claimed.id),
+    { log, signal: AbortSignal.timeout(ANSWER_MS) },
+  );
+  const repository = await host.repository(access);
+  const ref = workRef(task.id);
+  await repository.fetch([ref]);
+  const { mirror } = repository;
+  const branch = change.branch ?? `drover/${task.id}`;
+  const target = await mirror.tip(change.target);
+  const own = await commitOf(`refs/heads/${branch}`, mirror.call);
+  const kept = await commitOf(ref, mirror.call);
+  const below = kept && (await gitText(['rev-parse', `${kept}^`], mirror.call));
+  const tip = own ?? (await firstTip(target, below, mirror.call));
+  const unsupported = await whyUnsupported(tip, mirror.call);
+  if (unsupported !== undefined) throw new SpawnError('setup', unsupported);
+  const run = new RunRepository(join(repository.folder, 'runs', claimed.id), mirror, branch);
+  await run.make(own);
+  const commit = { commit: tip, gitDir: run.gitDir, target: change.target };
+  const setup = await setupOrNote(host, repository, commit, job).catch(async (error: unknown) => {
+    await run.remove();
+    throw error;
+  });
+  const snapshots = new Snapshots({
+    run,
+    mirrorObjects: mirror.objects,
+    work: host.workOf(claimed.id),
+    program: host.program,
+    user: host.user,
+    path: access.path ?? undefined,
+    ignored: setup.paths,
+  });
+  return {
+    job: withSecrets(job, access.secrets),
+    repository,
+    run,
+    snapshots,
+    change,
+    target,
+    tip,
+    isOnBranch: own !== undefined,
+    files: below === tip ? kept : undefined,
+    kept,
+    setup,
+  };
+}
+
+/**
+ * The commit for a change without a branch: that below the files of an earlier run, also when the
+ * target has moved since. A landing brings them together.
+ */
+async function firstTip(target: string, below: string | undefined, call: GitCall): Promise<string> {
+  if (below === undefined) return target;
+  const isBehind = await gitSays(['merge-base', '--is-ancestor', below, target], call);
+  return isBehind ? below : target;
+}
+
+/** The secrets of the repository reach the session as those of the task do, and are hidden like them. */
+function withSecrets(job: Job, secrets: Record<string, string>): Job {
+  return { ...job, task: { ...job.task, secrets: { ...secrets, ...job.task.secrets } } };
+}
+
+/** An agent can mend what the setup needs, so the session starts without its result. */
+async function setupOrNote(
+  host: CodeHost,
+  repository: HostRepository,
+  commit: SetupCommit,
+  job: Job,
+): Promise<SetupResult> {
+  try {
+    return await setupFor(host, repository, commit);
+  } catch (error) {
+    if (!(error instanceof SetupFailed)) throw error;
+    job.report.log('WARN', `${error.message}: ${error.end.output.slice(-2_000)}`, 'repository');
+    return { paths: [], borrowed: [] };
+  }
+}

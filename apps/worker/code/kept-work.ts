@@ -1,0 +1,95 @@
+import { messageOf } from '#lib/agent-host';
+import { type CommitWords, type Identity, push, readRefs } from '#lib/git';
+import type { Job } from '../execution/job.js';
+import { workRef } from './code-host.js';
+import type { CodeStart } from './code-start.js';
+
+/** The least time between two snapshots while the session runs. */
+const SNAPSHOT_MS = 10_000;
+const KEEP_ATTEMPTS = 3;
+
+/** Keeps the unsubmitted files of a session at the repository, in a ref of Drover. */
+export class KeptWork {
+  /** One snapshot after the other. */
+  private working: Promise<unknown> = Promise.resolve();
+  private snapshotAt = -Infinity;
+  /** The next snapshot while the session runs. */
+  private soon: NodeJS.Timeout | undefined;
+  /** The commit of the ref. */
+  private kept: string | undefined;
+
+  constructor(
+    private readonly begin: CodeStart,
+    private readonly parts: { isLive: () => Promise<boolean>; note: (text: string) => void },
+  ) {
+    this.kept = begin.kept;
+  }
+
+  /** Keeps the files now, or when the least time between two snapshots has passed. Never rejects. */
+  keepSoon(): void {
+    if (this.soon !== undefined) return;
+    const rest = this.snapshotAt + SNAPSHOT_MS - performance.now();
+    this.soon = setTimeout(() => this.keepNow(), Math.max(0, rest));
+  }
+
+  /** Takes no further snapshot by itself. */
+  stop(): void {
+    clearTimeout(this.soon);
+  }
+
+  /** Resolves when the snapshot that is under way has ended, and no other follows. */
+  async settled(): Promise<void> {
+    this.stop();
+    await this.working;
+  }
+
+  private keepNow(): void {
+    this.soon = undefined;
+    this.snapshotAt = performance.now();
+    this.working = this.working
+      .then(() => this.keep())
+      .catch((error: unknown) => {
+        this.parts.note(`The files of the session are not kept: ${messageOf(error)}`);
+      });
+  }
+
+  /** @throws GitError */
+  async keep(): Promise<void> {
+    const { repository, run, snapshots, job } = this.begin;
+    const words = wordsOf(this.begin, 'Work that is not submitted');
+    const { commit, isNew } = await snapshots.take(words);
+    if (!isNew || commit === this.kept) return;
+    const name = workRef(job.task.id);
+    for (let attempt = 0; attempt < KEEP_ATTEMPTS; attempt += 1) {
+      if (!(await this.parts.isLive())) return;
+      const refs = [{ name, from: this.kept, to: commit }];
+      const end = await repository.reach((remote) => push(run.gitDir, remote, refs));
+      if (end.kind === 'done') return void (this.kept = commit);
+      if (end.kind === 'refused') {
+        return this.parts.note(`The files of the session are not kept: ${end.why}`);
+      }
+      // An earlier run has moved it while it ended. This one is the live one.
+      const found = await repository.reach((remote) => readRefs(remote, [name]));
+      this.kept = found.get(name);
+    }
+  }
+}
+
+/** The author of the commits of a run. */
+export function authorOf({ task }: Job): Identity {
+  const kind = (task.agent as { kind?: string } | null | undefined)?.kind ?? 'drover';
+  return { name: kind, email: `${kind}@drover.invalid` };
+}
+
+/** The words of a commit with the files of a run. */
+export function wordsOf({ job, repository }: CodeStart, summary: string | undefined): CommitWords {
+  const { task, run } = job;
+  const trailers = `Drover-Task: ${task.id}\nDrover-Run: ${run.id}`;
+  const title = task.title.replace(/\s+/g, ' ').trim();
+  return {
+    message: [title, summary?.trim() ?? '', trailers].filter(Boolean).join('\n\n'),
+    author: authorOf(job),
+    committer: repository.access.committer ?? undefined,
+    signingKey: repository.access.signingKey,
+  };
+}
