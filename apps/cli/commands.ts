@@ -15,6 +15,7 @@ export const COMMANDS: readonly Entry[] = [
     summary: 'Start, stop and list workers',
     load: workers,
   },
+  { name: 'attention', summary: 'Show what needs your attention', load: attention },
   { name: 'run', summary: 'Run a command as a task and follow it', load: run },
   { name: 'task', summary: 'Create, follow and manage tasks', load: tasks },
   {
@@ -92,6 +93,9 @@ function stack() {
 }
 function workers() {
   return import('./commands/workers.js');
+}
+function attention() {
+  return import('./commands/attention.js');
 }
 function run() {
   return import('./commands/run.js');

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link, Outlet, useRouter } from '@tanstack/react-router';
-import { Suspense, useMemo, useState, useSyncExternalStore } from 'react';
+import { Link, type LinkProps, Outlet, useRouter } from '@tanstack/react-router';
+import { type ComponentProps, Suspense, useMemo, useState, useSyncExternalStore } from 'react';
+import { type Attention, formatAttention, useAttention } from './api/attention.js';
 import { Live, useLive } from './api/live.js';
 import { session } from './api/session.js';
 import {
@@ -19,21 +20,34 @@ import { OwnInvitations } from './components/own-invitations.js';
 import { ThemeSwitch } from './components/theme.js';
 import { SignInPage } from './pages/sign-in.js';
 
-const LINKS = [
+interface MenuLink {
+  to: NonNullable<LinkProps['to']>;
+  name: string;
+  icon: ComponentProps<typeof Icon>['name'];
+  /** What the number beside the name counts. */
+  counts?: (keyof Attention)[];
+}
+
+const LINKS: MenuLink[] = [
   { to: '/', name: 'Overview', icon: 'overview' },
   { to: '/tasks', name: 'Tasks', icon: 'tasks' },
   { to: '/schedules', name: 'Schedules', icon: 'schedules' },
-  { to: '/dead-letter', name: 'Dead letter', icon: 'dead-letter' },
-  { to: '/agents', name: 'Agents', icon: 'agents' },
-  { to: '/questions', name: 'Questions', icon: 'questions' },
-  { to: '/reviews', name: 'Reviews', icon: 'reviews' },
+  { to: '/dead-letter', name: 'Dead letter', icon: 'dead-letter', counts: ['failedTasks'] },
+  { to: '/agents', name: 'Agents', icon: 'agents', counts: ['silentAgents'] },
+  { to: '/questions', name: 'Questions', icon: 'questions', counts: ['openQuestions'] },
+  {
+    to: '/reviews',
+    name: 'Reviews',
+    icon: 'reviews',
+    counts: ['changesInReview', 'obstructedChanges'],
+  },
   { to: '/repositories', name: 'Repositories', icon: 'repositories' },
-  { to: '/budgets', name: 'Budgets', icon: 'budgets' },
+  { to: '/budgets', name: 'Budgets', icon: 'budgets', counts: ['usedUpBudgets', 'endingBudgets'] },
   { to: '/coordinator', name: 'Coordinator', icon: 'coordinator' },
   { to: '/webhooks', name: 'Webhooks', icon: 'webhooks' },
   { to: '/settings', name: 'Settings', icon: 'settings' },
   { to: '/audit', name: 'Audit log', icon: 'audit' },
-] as const;
+];
 
 /** The frame around every page: the signed-in user and the workspace. */
 export function Shell() {
@@ -107,6 +121,7 @@ function NoWorkspace() {
 
 function Sidebar() {
   const { user, memberships, workspaceId, switchTo } = useWorkspace();
+  const { data: attention } = useAttention();
   return (
     <header className="sidebar">
       <Brand />
@@ -126,11 +141,12 @@ function Sidebar() {
       </label>
       <nav aria-label="Pages">
         <ul>
-          {LINKS.map(({ to, name, icon }) => (
+          {LINKS.map(({ to, name, icon, counts = [] }) => (
             <li key={to}>
               <Link to={to} activeOptions={{ exact: to === '/', includeSearch: false }}>
                 <Icon name={icon} />
                 {name}
+                <Count of={counts.reduce((sum, each) => sum + (attention?.[each] ?? 0), 0)} />
               </Link>
             </li>
           ))}
@@ -149,6 +165,12 @@ function Sidebar() {
       </div>
     </header>
   );
+}
+
+/** The number beside the name of a page. */
+function Count({ of }: { of: number }) {
+  if (of === 0) return null;
+  return <span className="count">{formatAttention(of)}</span>;
 }
 
 /** Warns when the data on the page may be out of date. */

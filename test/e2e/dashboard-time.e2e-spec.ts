@@ -93,7 +93,9 @@ it('a member replays a group of the dead letter with a changed input', async () 
   const runId = await agent.claim();
   const error = { message: 'Batch too large' };
   expect((await agent.api.post(`/runs/${runId}/fail`, { error })).status).toBe(200);
-  await page.goto('/dead-letter');
+  await page.goto('/');
+  await page.getByRole('link', { name: 'Dead letter 1' }).waitFor();
+  await page.getByRole('link', { name: '1 failed task' }).click();
   const row = page.getByRole('row').filter({ hasText: 'Batch too large' });
   await row.getByRole('link', { name: '1', exact: true }).click();
   await page.getByRole('link', { name: 'Import' }).waitFor();

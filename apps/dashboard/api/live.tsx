@@ -62,14 +62,16 @@ export function Live({ children }: { children: ReactNode }) {
   return <LiveContext value={state}>{children}</LiveContext>;
 }
 
+const ATTENTION = ['attention'];
+
 function keysToRefresh(type: string, data: Record<string, unknown>): string[][] {
   const task = typeof data['taskId'] === 'string' ? [['task', data['taskId']]] : [];
   if (type === 'task.progress') return task;
-  if (type.startsWith('task.')) return [...task, ['tasks-head'], ['overview']];
-  if (type.startsWith('agent.')) return [['agents'], ['overview']];
-  if (type.startsWith('change.')) return [...task, ...changeOf(data), ['changes']];
-  if (type.startsWith('question.')) return [...task, ['questions']];
-  if (type.startsWith('budget.')) return [['budgets'], ['overview']];
+  if (type.startsWith('task.')) return [...task, ['tasks-head'], ['overview'], ATTENTION];
+  if (type.startsWith('agent.')) return [['agents'], ['overview'], ATTENTION];
+  if (type.startsWith('change.')) return [...task, ...changeOf(data), ['changes'], ATTENTION];
+  if (type.startsWith('question.')) return [...task, ['questions'], ATTENTION];
+  if (type.startsWith('budget.')) return [['budgets'], ['overview'], ATTENTION];
   return [...task, ['agents']];
 }
 

@@ -6,6 +6,7 @@ import { toLabel } from '../components/badge.js';
 import { BudgetLines } from '../components/budget-lines.js';
 import { CoordinatorEvents } from '../components/coordinator-events.js';
 import { Ago, Empty, Loaded, Page, Panel } from '../components/parts.js';
+import { NeedsAttention } from '../components/needs-attention.js';
 import { Throughput } from '../components/throughput.js';
 import { TokensByDay } from '../components/tokens-by-day.js';
 import { stripControls } from '../domain/format.js';
@@ -32,6 +33,7 @@ export function OverviewPage() {
       <div className="stack">
         {may('ADMIN') && <Leaderless />}
         <Paused />
+        <NeedsAttention />
         <Queue />
         <Throughput />
         <div className="columns">

@@ -1,5 +1,22 @@
 -- The statements as they run. Made by `npm run generate`; change the modules that declare them.
 
+-- attention_counts
+SELECT
+  (SELECT count(*)::int FROM (SELECT FROM agent_tasks WHERE workspace_id = $1 AND failure_fingerprint IS NOT NULL LIMIT 100) c) AS "failedTasks",
+  (SELECT count(*)::int FROM (SELECT FROM questions WHERE workspace_id = $1 AND status = 'open' LIMIT 100) c) AS "openQuestions",
+  (SELECT count(*)::int FROM (SELECT FROM changes WHERE workspace_id = $1 AND state = 'IN_REVIEW' LIMIT 100) c) AS "changesInReview",
+  (SELECT count(*)::int FROM (SELECT FROM changes WHERE workspace_id = $1 AND state IN ('PROVING', 'APPROVED')
+    AND obstacle IS NOT NULL LIMIT 100) c) AS "obstructedChanges",
+  (SELECT count(*)::int FROM (SELECT FROM usage_budgets WHERE workspace_id = $1 AND covers_until > now()
+    AND reached_percent = 100 LIMIT 100) c) AS "usedUpBudgets",
+  (SELECT count(*)::int FROM (SELECT FROM usage_budgets WHERE workspace_id = $1 AND covers_until > now()
+    AND reached_percent = 90 LIMIT 100) c) AS "endingBudgets",
+  (SELECT count(*)::int FROM (SELECT FROM agents WHERE workspace_id = $1 AND lifecycle = 'ERROR' LIMIT 100) c) AS "silentAgents",
+  (SELECT count(*)::int FROM (SELECT FROM (SELECT DISTINCT provider FROM provider_limits WHERE workspace_id = $1
+    AND over_at > now()) p LIMIT 100) c) AS "refusingProviders",
+  (SELECT count(*)::int FROM (SELECT FROM webhooks WHERE workspace_id = $1
+    AND (disabled_reason = 'gone' OR (disabled_at IS NULL AND failures > 0)) LIMIT 100) c) AS "failingWebhooks"
+
 -- capable_agents
 WITH capable AS MATERIALIZED (
   SELECT a.id, a.name, a.mode, a.live_runs, a.max_concurrent_tasks, h.last_seen_at, a.resting_until,

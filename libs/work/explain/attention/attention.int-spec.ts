@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { newId } from '#lib/kernel';
+import { sharedServer, type TestServer } from '../../../../test/support/shared-server.js';
+
+const NOTHING = {
+  failedTasks: 0,
+  openQuestions: 0,
+  changesInReview: 0,
+  obstructedChanges: 0,
+  usedUpBudgets: 0,
+  endingBudgets: 0,
+  silentAgents: 0,
+  refusingProviders: 0,
+  failingWebhooks: 0,
+};
+
+let server: TestServer;
+
+beforeAll(async () => {
+  server = await sharedServer();
+});
+afterAll(() => server.stop());
+
+it('a workspace counts its own failures, budgets, agents, providers and webhooks', async () => {
+  const [workspace, neighbour] = [await server.newWorkspace(), await server.newWorkspace()];
+  const agent = await workspace.newAgent({ maxConcurrentTasks: 2 });
+  const sql = (text: string, ...values: unknown[]) =>
+    server.db.owner.query(text, [workspace.id, ...values]);
+  const counts = async (of = workspace) => (await of.api.get<object>('/attention')).body;
+  expect(await counts()).toEqual(NOTHING);
+  const wanted = { title: 'T', taskType: 'test', maxRetries: 0 };
+  await workspace.api.post('/agent-tasks', wanted);
+  const { body } = await agent.api.post<{ tasks: { run: { id: string } }[] }>(
+    `/agents/${agent.id}/claim`,
+    {},
+  );
+  const runId = String(body.tasks[0]?.run.id);
+  await agent.api.post(`/runs/${runId}/fail`, { error: { message: 'Disk full' } });
+  for (const [days, consumed] of [100, 95, 80].entries())
+    await sql(
+      `INSERT INTO usage_budgets (workspace_id, id, allocated, consumed, period_start, period_end)
+       VALUES ($1, $2, 100, $3, now() + $4 * interval '1 day', now() + ($4 + 1) * interval '1 day')`,
+      newId(),
+      consumed,
+      days,
+    );
+  await sql(
+    `INSERT INTO provider_limits (workspace_id, id, provider, model, covers, kind, until, over_at,
+       run_id, agent_id)
+     SELECT $1, uuidv7(), 'anthropic', m, 'model', 'rate_limited', u, u, $2, $3
+     FROM unnest(ARRAY['one', 'other']) m, (SELECT now() + interval '1 hour' AS u) t`,
+    runId,
+    agent.id,
+  );
+  await workspace.api.post('/webhooks', { url: 'https://example.com/', events: ['task.created'] });
+  await sql(`UPDATE webhooks SET failures = 3 WHERE workspace_id = $1`);
+  await sql(
+    `UPDATE agents SET lifecycle = 'ERROR', error_at = now() WHERE workspace_id = $1 AND id = $2`,
+    agent.id,
+  );
+  expect(await counts()).toEqual({
+    ...NOTHING,
+    failedTasks: 1,
+    usedUpBudgets: 1,
+    endingBudgets: 1,
+    silentAgents: 1,
+    refusingProviders: 1,
+    failingWebhooks: 1,
+  });
+  expect(await counts(neighbour)).toEqual(NOTHING);
+});

@@ -1,0 +1,15 @@
+/** The number from which a count only says "at least". */
+export const MAX_COUNT = 100;
+
+/** Counts of what people have to look at, each at most MAX_COUNT. */
+export interface AttentionCounts {
+  failedTasks: number;
+  openQuestions: number;
+  changesInReview: number;
+  obstructedChanges: number;
+  usedUpBudgets: number;
+  endingBudgets: number;
+  silentAgents: number;
+  refusingProviders: number;
+  failingWebhooks: number;
+}

@@ -1,0 +1,22 @@
+import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
+import { type AttentionCounts, MAX_COUNT } from '../domain/attention-counts.js';
+
+const count = (description: string): ApiPropertyOptions => ({
+  type: 'integer',
+  minimum: 0,
+  maximum: MAX_COUNT,
+  description: `${description}. ${MAX_COUNT} means at least so many`,
+});
+
+export class AttentionDto implements AttentionCounts {
+  @ApiProperty(count('Tasks of the dead letter')) failedTasks!: number;
+  @ApiProperty(count('Questions of agents without an answer')) openQuestions!: number;
+  @ApiProperty(count('Changes that wait for a review')) changesInReview!: number;
+  @ApiProperty(count('Changes that cannot be proven or merged until somebody acts'))
+  obstructedChanges!: number;
+  @ApiProperty(count('Active budgets that are used up')) usedUpBudgets!: number;
+  @ApiProperty(count('Active budgets of which 90% are used')) endingBudgets!: number;
+  @ApiProperty(count('Agents whose heartbeats stopped')) silentAgents!: number;
+  @ApiProperty(count('Providers that refuse requests now')) refusingProviders!: number;
+  @ApiProperty(count('Webhooks whose deliveries fail')) failingWebhooks!: number;
+}
