@@ -85,7 +85,7 @@ export function toTaskFields(
 }
 
 /** @param text `KIND` or `KIND:MODEL` */
-function toAgent(text: string | undefined): Fields['agent'] {
+export function toAgent(text: string | undefined): Fields['agent'] {
   if (text === undefined) return undefined;
   const [kind = '', ...model] = text.split(':');
   return { kind, ...(model.length > 0 && { model: model.join(':') }) };

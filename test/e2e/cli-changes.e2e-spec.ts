@@ -125,3 +125,39 @@ it('a change is made, sent back, approved and merged', async () => {
   expect([checkedOut.code, checkedOut.stderr]).toEqual([0, '']);
   expect(git(clone, 'branch', '--show-current')).toBe(branch);
 });
+
+it('attempts at one change are awaited and compared, and one of them is approved', async () => {
+  await drover('repo', 'add', 'https://example.com/yard.git', '--name', 'yard');
+  const run = start(['run', '--repo', 'yard', '--attempts', '2', '--', 'true']);
+  const ids: string[] = [];
+  for (const head of [commit(5), commit(6)]) {
+    ids.push(await submit(head, 'x'));
+    await finish('prove', { outcome: 'green', commit: head, exitCode: 0, durationMs: 2_000 });
+  }
+  const { code, stdout } = await run.ended;
+  const lines = ids.map((id) => expect.stringMatching(`^${id}\tIN_REVIEW\t.*green, 2 s\t1\t`));
+  expect([code, stdout.trim().split('\n')]).toEqual([0, lines]);
+  const compared = await drover('review', 'compare', ids[1]!, '--diff');
+  for (const head of [commit(5), commit(6)]) expect(compared.stdout).toContain(`+${head}`);
+  expect((await drover('review', 'approve', ids[1]!)).code).toBe(0);
+  const states = async () =>
+    (await json<{ id: string; state: string }[]>('review', 'compare', ids[0]!)).map(
+      ({ id, state }) => [id, state],
+    );
+  expect(await states()).toEqual([
+    [ids[0], 'CLOSED'],
+    [ids[1], 'APPROVED'],
+  ]);
+  await finish('land', { outcome: 'merged', commit: commit(7) });
+
+  const kinds = ['--agent', 'codex,claude-code:claude-sonnet-4', 'Do it', '--detach', '--json'];
+  const detached = JSON.parse((await drover('run', '--repo', 'yard', ...kinds)).stdout) as {
+    agentKind: string;
+    model: string | null;
+  }[];
+  expect(detached.map(({ agentKind, model }) => [agentKind, model])).toEqual([
+    ['codex', null],
+    ['claude-code', 'claude-sonnet-4'],
+  ]);
+  expect((await drover('run', '--attempts', '2', '--', 'true')).code).toBe(2);
+});

@@ -21,7 +21,15 @@ export const CHANGE_ATTEMPTS: typeof ATTEMPTS = {
        FROM agent_tasks t JOIN changes c ON c.workspace_id = t.workspace_id WHERE t.id <> c.task_id`,
       'changes_landing_key',
     ],
+    [
+      `INSERT INTO changes (workspace_id, task_id, repository_id, target, state, step, step_due_at,
+         attempts_id)
+       SELECT t.workspace_id, t.id, c.repository_id, 'main', 'APPROVED', 'land', now(), c.task_id
+       FROM agent_tasks t JOIN changes c ON c.workspace_id = t.workspace_id WHERE t.id <> c.task_id`,
+      'changes_approved_attempt_key',
+    ],
     CHANGE('repository_id = uuidv7()', 'repository_fkey'),
+    CHANGE('attempts_id = uuidv7()', 'attempts_fkey'),
     CHANGE(`state = 'LOST'`, 'state_check'),
     CHANGE(`target = ''`, 'target_check'),
     CHANGE(`step = 'push', step_due_at = now()`, 'step_check'),

@@ -1,4 +1,5 @@
 import type { components } from '#lib/api-client';
+import { printAttempts, readAttempts, sizeOf } from '../attempts.js';
 import type { Cli } from '../cli.js';
 import type { CommandSpec, Commands } from '../command.js';
 import { usageError } from '../failure.js';
@@ -71,6 +72,7 @@ const show: CommandSpec = {
       ['runs', cost.runs],
       ['tokens', cost.tokens],
       ['usd', cost.costUsd],
+      ['attempts', change.attemptsId && `drover review compare ${change.id}`],
       ...reviews.map((one): [string, string] => [
         `${one.kind} ${one.revision}`,
         [describeVerdict(one), one.body, ...one.comments.map(describeComment)]
@@ -88,6 +90,24 @@ const diff: CommandSpec = {
   run: async (cli, [id = '']) => {
     const text = await cli.drover.get('/api/v1/changes/{id}/diff', { params: { path: { id } } });
     cli.out.raw(String(text ?? ''));
+  },
+};
+
+const compare: CommandSpec = {
+  usage: 'compare <task>',
+  summary: 'Compare the attempts at a change: proof, size and cost',
+  about: 'Any of the attempts names all of them. An approval of one closes the others.',
+  options: [['--diff', 'print the diffs as well']],
+  examples: ['review compare $TASK', 'review compare $TASK --diff | less'],
+  run: async (cli, [id = ''], flags) => {
+    const attempts = await readAttempts(cli, id);
+    printAttempts(cli, attempts);
+    if (!flags.has('diff')) return;
+    for (const attempt of attempts.filter(({ headCommit }) => headCommit !== null)) {
+      const params = { path: { id: attempt.id } };
+      const text = await cli.drover.get('/api/v1/changes/{id}/diff', { params });
+      cli.out.raw(`\n# ${attempt.id} ${attempt.agentKind ?? ''}\n${String(text ?? '')}`);
+    }
   },
 };
 
@@ -192,7 +212,7 @@ const reset: CommandSpec = {
 const commands: Commands = {
   review: {
     summary: 'Review and merge what tasks change in repositories',
-    commands: [list, show, diff, approve, requestChanges, merge],
+    commands: [list, show, diff, compare, approve, requestChanges, merge],
   },
   change: {
     summary: 'Move the changes of tasks by hand',
@@ -211,10 +231,6 @@ export default commands;
 
 export function readChange(cli: Cli, id: string): Promise<Change> {
   return cli.drover.get('/api/v1/changes/{id}', { params: { path: { id } } });
-}
-
-function sizeOf({ insertions, deletions }: Pick<Change, 'insertions' | 'deletions'>): string {
-  return insertions === null ? '' : `+${insertions} -${deletions ?? 0}`;
 }
 
 function describeVerdict({ verdict, author, exitCode }: Change['reviews'][number]): string {

@@ -1,5 +1,6 @@
 import { fetchArtifacts, isFileOfWork, latestArtifacts } from '../artifacts.js';
 import { attachFiles } from '../attachments.js';
+import { type NewAttempts, runAttempts } from '../attempts.js';
 import type { Cli } from '../cli.js';
 import type { Commands } from '../command.js';
 import { EXIT } from '../exit-codes.js';
@@ -7,9 +8,9 @@ import { usageError } from '../failure.js';
 import { readLog, readTask } from '../follow.js';
 import { printEntry, toExitCode } from '../task-output.js';
 import { isFinished, type Task } from '../task-view.js';
-import type { Flags } from '../flags.js';
+import { type Flags, omitUndefined } from '../flags.js';
 import { readChange } from './changes.js';
-import { toTaskFields, type NewTask, TASK_OPTIONS } from '../task-file.js';
+import { toAgent, toTaskFields, type NewTask, TASK_OPTIONS } from '../task-file.js';
 
 const TITLE_LENGTH = 200;
 /** The first delay before a session of an agent that died is repeated. It doubles each time. */
@@ -24,12 +25,18 @@ const commands: Commands = {
       'unless --max-retries is set. With --agent the words are the instructions for a coding agent: ' +
       'its messages go to stdout, its tool calls to stderr, and a session that dies is repeated. ' +
       'With --repo it ends with 0 and prints the ID when the change waits for review. ' +
+      'With --attempts, or several kinds in --agent, several tasks make the same change. It then ' +
+      'waits for all, prints them, and ends with 0 if one of them waits for review or is merged. ' +
       'Ctrl-C cancels the task. A second Ctrl-C stops following it.',
     options: [
       ...TASK_OPTIONS,
       ['--out <dir>', 'folder for the files that the task kept'],
       ['--force', 'replace existing files in that folder'],
       ['--detach', 'print the task ID without waiting'],
+      [
+        '--attempts <count>',
+        'with --repo: number of attempts, of each kind in `--agent codex,claude-code`',
+      ],
       ['--wait <state>', 'with --repo: `review` (default), or `merged` to wait for the merge'],
     ],
     wordsWith: 'agent',
@@ -38,6 +45,7 @@ const commands: Commands = {
       'run --title Tests --timeout 10m --secret GITHUB_TOKEN -- npm test',
       `run --agent codex 'Write a haiku about queues into haiku.txt' --out .`,
       `run --agent codex 'Build this page' --attach sketch.png`,
+      `run --repo shop --agent codex,claude-code --attempts 2 'Accept ISO weeks'`,
     ],
     run: async (cli, command, flags) => {
       if (flags.has('out') && flags.has('detach')) {
@@ -54,6 +62,10 @@ const commands: Commands = {
           ? ofAgent(flags, command, await attachFiles(cli, flags.list('attach')))
           : ofCommand(flags, command)),
       } as NewTask;
+      const attempts = readAttempts(flags, body);
+      if (attempts) {
+        return runAttempts(cli, attempts, { isDetached: flags.has('detach'), isUntilMerged });
+      }
       const task = await createTask(cli, body);
       if (task === undefined) return EXIT.interrupted;
       if (flags.has('detach')) return cli.out.done(task, task.id);
@@ -110,6 +122,24 @@ function readWait(flags: Flags): 'review' | 'merged' {
   if (flags.has('wait') && !flags.has('repo')) throw usageError('--wait needs --repo.');
   if (wait === 'review' || wait === 'merged') return wait;
   throw usageError(`--wait ${wait} is unknown.`, 'Use `review` or `merged`.');
+}
+
+/**
+ * Several attempts, if the flags ask for them.
+ *
+ * @throws Failure without a repository, or with options that need one task
+ */
+function readAttempts(flags: Flags, { agent, ...task }: NewTask): NewAttempts | undefined {
+  const kinds = flags.text('agent')?.split(',') ?? [];
+  if (!flags.has('attempts') && kinds.length < 2) return undefined;
+  if (!flags.has('repo')) throw usageError('Several attempts need --repo.');
+  if (flags.has('out')) throw usageError('--out needs one task.', 'Use `drover artifact get`.');
+  const one = kinds.length < 2 ? omitUndefined({ agent }) : {};
+  const agents = kinds.length < 2 ? undefined : kinds.flatMap((kind) => toAgent(kind.trim()) ?? []);
+  return {
+    task: { ...task, ...one },
+    ...omitUndefined({ attempts: flags.number('attempts'), agents }),
+  };
 }
 
 async function isInReview(cli: Cli, { id, status, pausedFor }: Task): Promise<boolean> {

@@ -4,10 +4,12 @@ import { IdentityModule } from '#lib/identity';
 import { RepositoriesModule } from '#lib/repositories';
 import { RunsModule } from '#lib/runs';
 import { TaskManagerModule } from '#lib/task-manager';
+import { Attempts } from './attempts/attempts.js';
 import { ChangeCosts } from './costs/change-costs.js';
 import { ChangeSteps } from './hosts/change-steps.js';
 import { StepClaims } from './hosts/step-claims.js';
 import { Submissions } from './hosts/submissions.js';
+import { AttemptsController } from './http/attempts.controller.js';
 import { ChangeCostsController } from './http/change-costs.controller.js';
 import { ChangeStepsController } from './http/change-steps.controller.js';
 import { ChangesController } from './http/changes.controller.js';
@@ -21,6 +23,7 @@ import { Reviews } from './reviewing/reviews.js';
 @Module({
   imports: [ArtifactsModule, IdentityModule, RepositoriesModule, RunsModule, TaskManagerModule],
   controllers: [
+    AttemptsController,
     ChangeCostsController,
     ChangesController,
     ChangeStepsController,
@@ -29,6 +32,7 @@ import { Reviews } from './reviewing/reviews.js';
   exports: [AgentReviews],
   providers: [
     AgentReviews,
+    Attempts,
     ChangeCosts,
     Changes,
     ChangeMoves,

@@ -4,13 +4,54 @@
 SELECT v.author FROM change_reviews v
 WHERE v.workspace_id = $1 AND v.task_id = $2 AND v.revision = $3 AND v.verdict = 'approved'
 
+-- attempts_at_change
+SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
+  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.run_id, c.revision,
+  c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
+  c.review_task_id, c.review_step, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
+  c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
+  c.closed_at, c.attempts_id, t.title, t.summary,
+  t.agent ->> 'kind' AS agent_kind, r.name AS repository_name, coalesce(
+    (SELECT l.model FROM agent_usage_logs l
+      WHERE l.workspace_id = c.workspace_id AND l.task_id = c.task_id
+      GROUP BY l.model ORDER BY sum(l.total_tokens) DESC, l.model LIMIT 1),
+    (SELECT r.model FROM task_runs r WHERE r.workspace_id = c.workspace_id AND r.id = c.run_id),
+    t.agent ->> 'model') AS model, u.runs, u.tokens::text AS tokens, trim_scale(u.cost)::text AS cost_usd,
+  u.work_seconds, w.review_seconds, w.review_rounds,
+  proof.verdict AS proof_verdict, proof.exit_code AS proof_exit_code,
+  proof.duration_ms AS proof_ms
+FROM changes c
+JOIN agent_tasks t ON t.workspace_id = c.workspace_id AND t.id = c.task_id
+JOIN repositories r ON r.workspace_id = c.workspace_id AND r.id = c.repository_id
+CROSS JOIN LATERAL (
+  SELECT count(*) FILTER (WHERE r.task_id = c.task_id)::int AS runs,
+    coalesce(sum(r.used_tokens), 0) AS tokens, coalesce(sum(r.used_cost_usd), 0) AS cost,
+    coalesce(sum(extract(epoch FROM coalesce(r.ended_at, now()) - r.started_at))
+      FILTER (WHERE r.task_id = c.task_id), 0)::int AS work_seconds
+  FROM task_runs r
+  WHERE r.workspace_id = c.workspace_id AND r.task_id = ANY (c.review_task_ids || c.task_id)) u
+CROSS JOIN LATERAL (
+  SELECT count(*)::int AS review_rounds, coalesce(sum(round.seconds), 0)::int AS review_seconds
+  FROM (
+    SELECT extract(epoch FROM max(v.created_at) FILTER (WHERE v.kind = 'review' AND v.verdict IN ('approved', 'changes_requested'))
+      - min(v.created_at) FILTER (WHERE v.verdict = 'green')) AS seconds
+    FROM change_reviews v WHERE v.workspace_id = c.workspace_id AND v.task_id = c.task_id
+    GROUP BY v.revision HAVING bool_or(v.kind = 'review' AND v.verdict IN ('approved', 'changes_requested'))) round) w
+LEFT JOIN LATERAL (
+  SELECT v.verdict, v.exit_code, v.duration_ms FROM change_reviews v
+  WHERE v.workspace_id = c.workspace_id AND v.task_id = c.task_id AND v.kind = 'proof'
+  ORDER BY v.id DESC LIMIT 1) proof ON true
+WHERE c.workspace_id = $1 AND (c.task_id = $2 OR c.attempts_id = (SELECT o.attempts_id FROM changes o
+  WHERE o.workspace_id = $1 AND o.task_id = $2))
+ORDER BY c.task_id
+
 -- change_by_id
 SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
   c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.run_id, c.revision,
   c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
   c.review_task_id, c.review_step, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
-  c.closed_at FROM changes c WHERE c.workspace_id = $1 AND c.task_id = $2
+  c.closed_at, c.attempts_id FROM changes c WHERE c.workspace_id = $1 AND c.task_id = $2
 
 -- change_of_run
 SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
@@ -18,7 +59,7 @@ SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
   c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
   c.review_task_id, c.review_step, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
-  c.closed_at, t.run_id IS NOT DISTINCT FROM u.id AS is_live, r.branch_pattern,
+  c.closed_at, c.attempts_id, t.run_id IS NOT DISTINCT FROM u.id AS is_live, r.branch_pattern,
   coalesce(t.agent ->> 'kind', a.name) AS agent
 FROM task_runs u
 JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = u.task_id
@@ -68,7 +109,7 @@ RETURNING c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
   c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
   c.review_task_id, c.review_step, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
-  c.closed_at
+  c.closed_at, c.attempts_id
 
 -- cost_of_agent_kinds
 WITH chosen AS MATERIALIZED (
@@ -360,6 +401,16 @@ WHERE v.workspace_id = $1 AND v.task_id = $2
   AND v.verdict IN ('red', 'changes_requested', 'commented', 'conflict')
 ORDER BY v.id
 
+-- group_attempts
+UPDATE changes c SET attempts_id = $3
+WHERE c.workspace_id = $1 AND c.task_id = ANY ($2::uuid[])
+RETURNING c.task_id
+
+-- ids_of_other_attempts
+SELECT o.task_id FROM changes c
+JOIN changes o ON o.workspace_id = $1 AND o.attempts_id = c.attempts_id
+WHERE c.workspace_id = $1 AND c.task_id = $2 AND o.task_id <> $2
+
 -- insert_review
 INSERT INTO change_reviews (workspace_id, id, task_id, revision, kind, verdict, commit_id, author,
   body, comments, exit_code, duration_ms)
@@ -372,10 +423,18 @@ SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
   c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
   c.review_task_id, c.review_step, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
-  c.closed_at, r.review, r.max_revisions
+  c.closed_at, c.attempts_id, r.review, r.max_revisions
 FROM changes c JOIN repositories r ON r.workspace_id = $1 AND r.id = c.repository_id
 WHERE c.workspace_id = $1 AND c.task_id = $2
 FOR NO KEY UPDATE OF c
+
+-- lock_other_attempts
+SELECT c.task_id, c.state, c.state IN ('APPROVED', 'MERGED')
+  OR c.step = 'remove' AND c.landing_commits || c.earlier_landings <> '{}' AS is_chosen
+FROM changes c
+WHERE c.workspace_id = $1 AND c.attempts_id = $2 AND c.task_id <> $3
+ORDER BY c.task_id
+FOR NO KEY UPDATE
 
 -- merged_changes
 WITH page AS MATERIALIZED (
@@ -471,8 +530,8 @@ SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
   c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
   c.review_task_id, c.review_step, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
-  c.closed_at, t.title, t.summary, t.agent ->> 'kind' AS agent_kind,
-  r.name AS repository_name
+  c.closed_at, c.attempts_id, t.title, t.summary,
+  t.agent ->> 'kind' AS agent_kind, r.name AS repository_name
 FROM changes c
 JOIN agent_tasks t ON t.workspace_id = c.workspace_id AND t.id = c.task_id
 JOIN repositories r ON r.workspace_id = c.workspace_id AND r.id = c.repository_id
@@ -485,8 +544,8 @@ SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
   c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
   c.review_task_id, c.review_step, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
-  c.closed_at, t.title, t.summary, t.agent ->> 'kind' AS agent_kind,
-  r.name AS repository_name
+  c.closed_at, c.attempts_id, t.title, t.summary,
+  t.agent ->> 'kind' AS agent_kind, r.name AS repository_name
 FROM changes c
 JOIN agent_tasks t ON t.workspace_id = c.workspace_id AND t.id = c.task_id
 JOIN repositories r ON r.workspace_id = c.workspace_id AND r.id = c.repository_id
@@ -499,8 +558,8 @@ SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
   c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
   c.review_task_id, c.review_step, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
-  c.closed_at, t.title, t.summary, t.agent ->> 'kind' AS agent_kind,
-  r.name AS repository_name
+  c.closed_at, c.attempts_id, t.title, t.summary,
+  t.agent ->> 'kind' AS agent_kind, r.name AS repository_name
 FROM changes c
 JOIN agent_tasks t ON t.workspace_id = c.workspace_id AND t.id = c.task_id
 JOIN repositories r ON r.workspace_id = c.workspace_id AND r.id = c.repository_id
@@ -513,8 +572,8 @@ SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
   c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
   c.review_task_id, c.review_step, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
-  c.closed_at, t.title, t.summary, t.agent ->> 'kind' AS agent_kind,
-  r.name AS repository_name
+  c.closed_at, c.attempts_id, t.title, t.summary,
+  t.agent ->> 'kind' AS agent_kind, r.name AS repository_name
 FROM changes c
 JOIN agent_tasks t ON t.workspace_id = c.workspace_id AND t.id = c.task_id
 JOIN repositories r ON r.workspace_id = c.workspace_id AND r.id = c.repository_id
@@ -635,8 +694,8 @@ SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
   c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
   c.review_task_id, c.review_step, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
-  c.closed_at, t.title, t.summary, t.agent ->> 'kind' AS agent_kind,
-  r.name AS repository_name
+  c.closed_at, c.attempts_id, t.title, t.summary,
+  t.agent ->> 'kind' AS agent_kind, r.name AS repository_name
 FROM changes c
 JOIN agent_tasks t ON t.workspace_id = c.workspace_id AND t.id = c.task_id
 JOIN repositories r ON r.workspace_id = c.workspace_id AND r.id = c.repository_id

@@ -32,6 +32,7 @@ const EXTRAS: Record<string, Record<string, unknown>> = {
   'POST /schedules': { everySeconds: 60 },
   'POST /schedules/preview': { everySeconds: 60 },
   'POST /runs/{runId}/questions': { deadlineSeconds: 60, onDeadline: 'fail' },
+  'POST /task-attempts': { attempts: 2 },
   'POST /repositories': { url: 'https://example.com/team/shop.git', name: newId() },
   'POST /webhooks': { url: 'https://example.com/hook', events: ['*'] },
   'POST /webhooks/{id}/replay': { state: 'dead' },

@@ -188,6 +188,12 @@ function bodyWith(schema: Schema, { kind, caller, extras }: Asker, ids: Ids) {
   let body: Record<string, unknown> = { ...sampleObject(schema), ...extras };
   // Each field needs the other, or there would be another reason to refuse.
   if (names.includes('runId') && kind === 'agent') body.runId = caller.own.run;
+  if (names.includes('attempts')) {
+    body.task = {
+      ...sampleObject(schema.properties?.task ?? {}),
+      repositoryId: caller.own.repository,
+    };
+  }
   for (const [{ at }, id] of inBody) {
     if (at.endsWith('milestoneId')) {
       const project = at.replace('milestoneId', 'projectId').split('.');

@@ -4,11 +4,11 @@ import { type AgentCaller, DroverError } from '#lib/kernel';
 import { Repositories } from '#lib/repositories';
 import type { RepositoryAccess } from '#lib/repositories/domain';
 import { SecretValues, TaskSecrets } from '#lib/secrets';
-import { lockTasks } from '#lib/transitions';
 import { MAX_STEP_ATTEMPTS, stepDelaySeconds } from '../domain/change-decisions.js';
 import { errorsOfReport, type StepReport } from '../domain/step-report.js';
-import { ChangeMoves } from '../moves/change-moves.js';
-import { type ChangeRow, changeById, lockChange, type LockedChange } from '../store/changes.sql.js';
+import { type AfterCommit, ChangeMoves } from '../moves/change-moves.js';
+import { lockWithAttempts } from '../moves/lock-with-attempts.js';
+import { type ChangeRow, changeById, type LockedChange } from '../store/changes.sql.js';
 import { type HostChange, toHostChange } from './host-change.js';
 import {
   type ClaimedStep,
@@ -65,14 +65,14 @@ export class ChangeSteps {
     const { workspaceId } = agent;
     const known = await this.read(workspaceId, changeId);
     const report = await this.redacted(workspaceId, known, request);
-    await this.database.tenant(workspaceId).transaction(async (tx) => {
-      await lockTasks(tx, workspaceId, [changeId]);
-      const change = await firstRow(tx, lockChange, [workspaceId, changeId]);
+    const afterCommit = await this.database.tenant(workspaceId).transaction(async (tx) => {
+      const change = await lockWithAttempts(tx, workspaceId, changeId);
       if (!change || !isHeld(change, held)) throw staleStep(change ?? known);
       const errors = errorsOfReport(change.step, report);
       if (errors.length > 0) throw new DroverError('validation_failed', { errors });
-      await this.apply(tx, held, { change, report });
+      return this.apply(tx, held, { change, report });
     });
+    afterCommit?.();
     this.moves.wake(workspaceId);
     return toHostChange(await this.read(workspaceId, changeId));
   }
@@ -81,7 +81,7 @@ export class ChangeSteps {
     tx: Transaction,
     held: HeldStep,
     { change, report }: { change: LockedChange; report: StepReport },
-  ): Promise<void> {
+  ): Promise<AfterCommit> {
     const { workspaceId, agentId } = held.agent;
     const by = { workspaceId, actor: { kind: 'agent' as const, id: agentId } };
     const { outcome, commit, exitCode, durationMs, reason } = report;
@@ -105,7 +105,7 @@ export class ChangeSteps {
         return this.moves.merge(tx, by, change, commit!);
       case 'removed':
         await tx.rows(endRemoval, paramsOf(held));
-        return;
+        return undefined;
       case 'blocked':
       case 'failed':
       case 'released':

@@ -109,6 +109,8 @@ export class ChangeDto implements ChangeView {
   @ShownTimeOrNull() approvedAt!: string | null;
   @ShownTimeOrNull() mergedAt!: string | null;
   @ShownTimeOrNull() closedAt!: string | null;
+  @ShownIdOrNull({ description: 'The first of several attempts at it; null: there is one' })
+  attemptsId!: string | null;
 }
 
 export class ChangeCostDto implements ChangeCost {

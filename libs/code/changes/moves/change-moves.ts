@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
 import { firstRow, type Transaction } from '#lib/database';
 import { type Actor, DroverError, newId } from '#lib/kernel';
-import { reconsiderPrerequisites } from '#lib/task-manager';
+import { reconsiderPrerequisites, TaskCommands } from '#lib/task-manager';
 import { applyTransitions } from '#lib/transitions';
 import { WakeUps } from '#lib/valkey';
 import {
@@ -16,6 +16,7 @@ import type { ChangeComment } from '../domain/review.js';
 import { moveChange, type MoveColumn } from '../store/change-transition.sql.js';
 import type { LockedChange } from '../store/changes.sql.js';
 import { insertReview } from '../store/reviews.sql.js';
+import { lockOtherAttempts, type OtherAttempt } from './attempts.sql.js';
 
 /** Who moves a change of a workspace. */
 export interface Mover {
@@ -34,8 +35,14 @@ export interface NewReview {
   durationMs?: number;
 }
 
+/** What to do after the commit, if anything. */
+export type AfterCommit = (() => void) | void;
+
 /** The failure reason of a task whose change went back too often. */
 export const REVISIONS_EXHAUSTED = 'revisions_exhausted';
+
+/** The states of changes whose tasks have not ended. */
+const OPEN: readonly ChangeState[] = ['WORKING', 'PROVING', 'IN_REVIEW', 'APPROVED'];
 
 const WHY: Record<Return, string> = {
   red: 'Its acceptance failed',
@@ -47,6 +54,7 @@ const WHY: Record<Return, string> = {
 @Injectable()
 export class ChangeMoves {
   constructor(
+    private readonly commands: TaskCommands,
     private readonly wakeUps: WakeUps,
     @Inject(CONFIG) private readonly config: Pick<Config, 'tasks'>,
   ) {}
@@ -75,29 +83,101 @@ export class ChangeMoves {
   }
 
   /** A green proof: people or agents review it, or nobody has to. */
-  async prove(tx: Transaction, by: Mover, change: LockedChange): Promise<void> {
-    const to = stateAfterProof(change.review);
+  async prove(tx: Transaction, by: Mover, change: LockedChange): Promise<AfterCommit> {
+    const message = 'Its acceptance succeeded';
+    if (stateAfterProof(change.review) === 'APPROVED') {
+      return this.approveOrClose(tx, by, change, { message });
+    }
     const review_seconds = this.config.tasks.reviewTimeoutSeconds;
     const review_step = change.review === 'agent' || change.review === 'both' ? 'ask' : null;
-    const message = 'Its acceptance succeeded';
-    const reviewed = to === 'IN_REVIEW' && { review_seconds, review_step };
-    await this.move(tx, by, change, to, { message, ...reviewed });
+    await this.move(tx, by, change, 'IN_REVIEW', { message, review_seconds, review_step });
   }
 
-  async approve(tx: Transaction, by: Mover, change: LockedChange): Promise<void> {
+  /**
+   * The approval of a person. The other attempts at the change are closed.
+   *
+   * @throws DroverError `illegal_transition` if one of them is approved
+   */
+  async approve(tx: Transaction, by: Mover, change: LockedChange): Promise<AfterCommit> {
+    const others = await this.otherAttempts(tx, by, change);
+    const chosen = others.find(({ is_chosen }) => is_chosen);
+    if (chosen) {
+      const detail = `Another attempt was approved: ${chosen.task_id}.`;
+      throw illegalChange(change.state, 'APPROVED', detail);
+    }
     const approved_by = authorOf(by.actor);
-    await this.move(tx, by, change, 'APPROVED', { approved_by, message: 'Its change is approved' });
+    const message = 'Its change is approved';
+    await this.move(tx, by, change, 'APPROVED', { approved_by, message });
+    return this.closeAttempts(tx, by, others, change);
   }
 
-  /** Its commit is on the target: its task completes, unless it has ended. */
-  async merge(tx: Transaction, by: Mover, change: LockedChange, commit: string): Promise<void> {
+  /**
+   * An approval without a person. A change of which another attempt is approved is closed: somebody
+   * has retried its task.
+   */
+  async approveOrClose(
+    tx: Transaction,
+    by: Mover,
+    change: LockedChange,
+    values: { message: string; approved_by?: string },
+  ): Promise<AfterCommit> {
+    const others = await this.otherAttempts(tx, by, change);
+    const chosen = others.find(({ is_chosen }) => is_chosen);
+    if (chosen) return this.closeAttempts(tx, by, [change], chosen);
+    await this.move(tx, by, change, 'APPROVED', values);
+    return this.closeAttempts(tx, by, others, change);
+  }
+
+  /**
+   * Its commit is on the target: its task completes, unless it has ended. The other attempts at the
+   * change are closed.
+   */
+  async merge(
+    tx: Transaction,
+    by: Mover,
+    change: LockedChange,
+    commit: string,
+  ): Promise<AfterCommit> {
     const message = `Its change is merged as ${commit.slice(0, 12)}`;
+    const others = await this.otherAttempts(tx, by, change);
     await this.move(tx, by, change, 'MERGED', { merged_commit: commit, message });
-    // Its task ended while a host merged it.
-    if (change.state === 'CLOSED') return;
-    const { workspaceId, actor } = by;
-    const taskId = change.task_id;
-    await applyTransitions(tx, [{ workspaceId, taskId, actor, to: 'COMPLETED', message }]);
+    // Otherwise its task ended while a host merged it.
+    if (change.state !== 'CLOSED') {
+      const { workspaceId, actor } = by;
+      const taskId = change.task_id;
+      await applyTransitions(tx, [{ workspaceId, taskId, actor, to: 'COMPLETED', message }]);
+    }
+    return this.closeAttempts(tx, by, others, change);
+  }
+
+  private otherAttempts(
+    tx: Transaction,
+    { workspaceId }: Mover,
+    { task_id: id, attempts_id: group }: LockedChange,
+  ): Promise<OtherAttempt[]> {
+    if (group === null) return Promise.resolve([]);
+    return tx.rows(lockOtherAttempts, [workspaceId, group, id]);
+  }
+
+  /** Their tasks are cancelled, and hosts remove their branches. */
+  private async closeAttempts(
+    tx: Transaction,
+    by: Mover,
+    attempts: readonly Pick<LockedChange, 'task_id' | 'state'>[],
+    chosen: Pick<LockedChange, 'task_id'>,
+  ): Promise<AfterCommit> {
+    const reason = `Another attempt was approved: ${chosen.task_id}`;
+    // The tasks of failed changes have ended.
+    for (const failed of attempts.filter(({ state }) => state === 'FAILED')) {
+      await this.move(tx, by, failed, 'CLOSED', { reason: 'attempt_approved', message: reason });
+    }
+    const open = attempts.filter(({ state }) => OPEN.includes(state));
+    if (open.length === 0) return;
+    const ids = open.map(({ task_id }) => task_id);
+    const request = { actor: by.actor, reason };
+    // A trigger closes the changes with their tasks.
+    const { wake } = await this.commands.obey(tx, by.workspaceId, 'cancel', { ids, request });
+    return wake;
   }
 
   /** The change goes back to its agent, or fails because it went back too often without a person. */

@@ -1,7 +1,7 @@
 import type { ChangeState, Step } from '../domain/change-state.js';
 import type { ReviewView } from '../domain/review.js';
 import type { CostRow } from '../store/cost.sql.js';
-import type { ShownChange } from './changes.sql.js';
+import type { ShownChange } from '../store/changes.sql.js';
 
 /** The work of a host that is due. ChangeStepDto describes its fields. */
 export interface ChangeStepView {
@@ -40,6 +40,7 @@ export interface ChangeView {
   approvedAt: string | null;
   mergedAt: string | null;
   closedAt: string | null;
+  attemptsId: string | null;
 }
 
 /** What a change has used. ChangeCostDto describes its fields. */
@@ -89,6 +90,7 @@ export function toChangeView(row: ShownChange): ChangeView {
     approvedAt: time(row.approved_at),
     mergedAt: time(row.merged_at),
     closedAt: time(row.closed_at),
+    attemptsId: row.attempts_id,
   };
 }
 

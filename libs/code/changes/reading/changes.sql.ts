@@ -1,19 +1,9 @@
 import { query, type Sql } from '#lib/database';
 import { COST_COLUMNS, COST_JOINS, type CostRow } from '../store/cost.sql.js';
-import { CHANGE_COLUMNS, type ChangeRow } from '../store/changes.sql.js';
+import { SHOWN_COLUMNS, SHOWN_FROM, type ShownChange } from '../store/changes.sql.js';
 
-export interface ShownChange extends ChangeRow {
-  title: string;
-  summary: string | null;
-  agent_kind: string | null;
-  repository_name: string;
-}
-
-const SHOWN = `SELECT ${CHANGE_COLUMNS}, t.title, t.summary, t.agent ->> 'kind' AS agent_kind,
-  r.name AS repository_name
-FROM changes c
-JOIN agent_tasks t ON t.workspace_id = c.workspace_id AND t.id = c.task_id
-JOIN repositories r ON r.workspace_id = c.workspace_id AND r.id = c.repository_id`;
+const SHOWN = `SELECT ${SHOWN_COLUMNS}
+FROM ${SHOWN_FROM}`;
 
 /** Index: primary keys. $1 workspace, $2 change. */
 export const shownChange = query<ShownChange>(

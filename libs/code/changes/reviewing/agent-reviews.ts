@@ -8,7 +8,8 @@ import { TaskCommands, TaskCreation } from '#lib/task-manager';
 import { lockTasks } from '#lib/transitions';
 import { reviewInstructions, verdictIn } from '../domain/agent-review.js';
 import { isApproved } from '../domain/change-decisions.js';
-import { ChangeMoves } from '../moves/change-moves.js';
+import { authorOf, ChangeMoves } from '../moves/change-moves.js';
+import { lockWithAttempts } from '../moves/lock-with-attempts.js';
 import { lockChange } from '../store/changes.sql.js';
 import { approvalsOfChange } from '../store/reviews.sql.js';
 import {
@@ -87,14 +88,13 @@ export class AgentReviews {
   }
 
   private async take(workspaceId: string, changeId: string): Promise<void> {
-    await this.database.tenant(workspaceId).transaction(async (tx) => {
-      await lockTasks(tx, workspaceId, [changeId]);
-      const change = await firstRow(tx, lockChange, [workspaceId, changeId]);
-      if (change?.state !== 'IN_REVIEW' || change.review_step !== 'take') return;
+    const afterCommit = await this.database.tenant(workspaceId).transaction(async (tx) => {
+      const change = await lockWithAttempts(tx, workspaceId, changeId);
+      if (change?.state !== 'IN_REVIEW' || change.review_step !== 'take') return undefined;
       const said = await firstRow(tx, wordsOfReviewer, [workspaceId, changeId]);
       const verdict = said?.is_completed === true ? verdictIn(said.words) : undefined;
       await tx.rows(endAgentReview, [workspaceId, changeId, verdict ? null : NO_VERDICT]);
-      if (!verdict) return;
+      if (!verdict) return undefined;
       const by = { workspaceId, actor: { kind: 'agent' as const, id: said?.agent_id ?? null } };
       await this.moves.note(tx, by, change, { kind: 'review', ...verdict });
       if (verdict.verdict === 'changes_requested') {
@@ -102,10 +102,11 @@ export class AgentReviews {
       }
       const approvals = await tx.rows(approvalsOfChange, [workspaceId, changeId, change.revision]);
       const person = approvals.some(({ author }) => !author.startsWith('agent:'));
-      if (isApproved(change.review, { agent: true, person })) {
-        await this.moves.approve(tx, by, change);
-      }
+      if (!isApproved(change.review, { agent: true, person })) return undefined;
+      const approved = { approved_by: authorOf(by.actor), message: 'Its change is approved' };
+      return this.moves.approveOrClose(tx, by, change, approved);
     });
+    afterCommit?.();
     this.moves.wake(workspaceId);
   }
 

@@ -1,15 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import { Database, firstRow, type Transaction } from '#lib/database';
+import { Database, type Transaction } from '#lib/database';
 import { actorOf, type Caller, DroverError } from '#lib/kernel';
 import { TaskCommands } from '#lib/task-manager';
-import { lockTasks } from '#lib/transitions';
 import type { ChangeState } from '../domain/change-state.js';
 import { isApproved } from '../domain/change-decisions.js';
 import type { ChangeComment } from '../domain/review.js';
-import { ChangeMoves, illegalChange, type Mover } from '../moves/change-moves.js';
+import { type AfterCommit, ChangeMoves, illegalChange, type Mover } from '../moves/change-moves.js';
+import { lockWithAttempts } from '../moves/lock-with-attempts.js';
 import { Changes } from '../reading/changes.js';
 import type { WholeChange } from '../reading/change-view.js';
-import { lockChange, type LockedChange } from '../store/changes.sql.js';
+import type { LockedChange } from '../store/changes.sql.js';
 import { approvalsOfChange } from '../store/reviews.sql.js';
 import { noteComment, retryStep } from './reviews.sql.js';
 
@@ -44,7 +44,7 @@ export class Reviews {
   ): Promise<WholeChange> {
     return this.within(caller, id, async (tx, by, change) => {
       refuseMoved(change, headCommit);
-      if (change.state === 'APPROVED' || change.state === 'MERGED') return;
+      if (change.state === 'APPROVED' || change.state === 'MERGED') return undefined;
       if (change.state !== 'IN_REVIEW') throw illegalChange(change.state, 'APPROVED');
       await this.moves.note(tx, by, change, { kind: 'review', verdict: 'approved', body });
       const { workspaceId } = by;
@@ -54,7 +54,8 @@ export class Reviews {
         agent: authors.some((author) => author.startsWith('agent:')),
         person: authors.some((author) => !author.startsWith('agent:')),
       };
-      if (isApproved(change.review, approvals)) await this.moves.approve(tx, by, change);
+      if (!isApproved(change.review, approvals)) return undefined;
+      return this.moves.approve(tx, by, change);
     });
   }
 
@@ -107,40 +108,34 @@ export class Reviews {
    *
    * @throws DroverError `change_not_found`, `illegal_transition`
    */
-  async close(caller: Caller, id: string, reason?: string): Promise<WholeChange> {
-    let afterCommit: (() => void) | undefined;
-    const closed = await this.within(caller, id, async (tx, by, change) => {
+  close(caller: Caller, id: string, reason?: string): Promise<WholeChange> {
+    return this.within(caller, id, async (tx, by, change) => {
       const { state } = change;
-      if (state === 'CLOSED') return;
+      if (state === 'CLOSED') return undefined;
       if (state === 'MERGED') throw illegalChange(state, 'CLOSED');
       refuseWhileLanding(change, 'CLOSED');
       if (state === 'FAILED') {
-        await this.moves.move(tx, by, change, 'CLOSED', { reason: 'closed', message: reason });
-        return;
+        return this.moves.move(tx, by, change, 'CLOSED', { reason: 'closed', message: reason });
       }
       // A trigger closes the change with its task.
-      afterCommit = await this.commands.within(tx, caller, 'cancel', {
-        id,
-        reason: reason ?? 'Its change was closed',
-      });
+      const why = reason ?? 'Its change was closed';
+      return this.commands.within(tx, caller, 'cancel', { id, reason: why });
     });
-    afterCommit?.();
-    return closed;
   }
 
   private async within(
     caller: Caller,
     id: string,
-    decide: (tx: Transaction, by: Mover, change: LockedChange) => Promise<void>,
+    decide: (tx: Transaction, by: Mover, change: LockedChange) => Promise<AfterCommit>,
   ): Promise<WholeChange> {
     const { workspaceId } = caller;
     const by = { workspaceId, actor: actorOf(caller) };
-    await this.database.tenant(workspaceId).transaction(async (tx) => {
-      await lockTasks(tx, workspaceId, [id]);
-      const change = await firstRow(tx, lockChange, [workspaceId, id]);
+    const afterCommit = await this.database.tenant(workspaceId).transaction(async (tx) => {
+      const change = await lockWithAttempts(tx, workspaceId, id);
       if (!change) throw new DroverError('change_not_found');
-      await decide(tx, by, change);
+      return decide(tx, by, change);
     });
+    afterCommit?.();
     this.moves.wake(workspaceId);
     return this.changes.get(caller, id);
   }

@@ -35,6 +35,8 @@ export interface ChangeRow {
   approved_at: Date | null;
   merged_at: Date | null;
   closed_at: Date | null;
+  /** The first of the attempts at the same change. NULL: there is one. */
+  attempts_id: string | null;
 }
 
 /** The columns of ChangeRow. */
@@ -43,7 +45,23 @@ export const CHANGE_COLUMNS = `c.task_id, c.repository_id, c.state, c.version, c
   c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
   c.review_task_id, c.review_step, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
-  c.closed_at`;
+  c.closed_at, c.attempts_id`;
+
+/** A change as the API shows it. */
+export interface ShownChange extends ChangeRow {
+  title: string;
+  summary: string | null;
+  agent_kind: string | null;
+  repository_name: string;
+}
+
+/** The columns of ShownChange, from SHOWN_FROM. */
+export const SHOWN_COLUMNS = `${CHANGE_COLUMNS}, t.title, t.summary,
+  t.agent ->> 'kind' AS agent_kind, r.name AS repository_name`;
+
+export const SHOWN_FROM = `changes c
+JOIN agent_tasks t ON t.workspace_id = c.workspace_id AND t.id = c.task_id
+JOIN repositories r ON r.workspace_id = c.workspace_id AND r.id = c.repository_id`;
 
 /** A change with the policy of its repository. */
 export interface LockedChange extends ChangeRow {

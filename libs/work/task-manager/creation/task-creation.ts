@@ -104,6 +104,7 @@ export class TaskCreation {
   /**
    * createBatch, with the writes of `keep` in the same transaction.
    *
+   * @param fieldOf the place of a task in the request, for errors
    * @returns the ids of the tasks
    * @throws as both
    */
@@ -111,8 +112,9 @@ export class TaskCreation {
     caller: Caller,
     tasks: readonly TaskRequest[],
     keep: (tx: Transaction, ids: string[]) => Promise<void>,
+    fieldOf: CreationRequest['fieldOf'] = BATCH_FIELD,
   ): Promise<string[]> {
-    const request = { tasks, fieldOf: BATCH_FIELD };
+    const request = { tasks, fieldOf };
     const { ids } = await this.create(caller, request, (tx, created) => keep(tx, created.ids));
     return ids;
   }

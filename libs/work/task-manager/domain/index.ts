@@ -1,5 +1,6 @@
 export { type CommandRequest, type TaskCommand } from './commands.js';
 export { pauseRequest } from './pause-request.js';
+export type { TaskRequest } from './new-task.js';
 export { MAX_ANSWERS, type TaskAnswer } from './task-answer.js';
 export { visibilityOf } from './access.js';
 export { type Edge, findWay } from './dependencies.js';

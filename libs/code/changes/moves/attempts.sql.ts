@@ -1,0 +1,36 @@
+import { query } from '#lib/database';
+import type { ChangeState } from '../domain/change-state.js';
+
+/**
+ * The other attempts at a change. Nothing changes the group of a change. Index:
+ * changes_attempts_idx. $1 workspace, $2 change.
+ */
+export const idsOfOtherAttempts = query<{ task_id: string }>(
+  'ids_of_other_attempts',
+  `
+SELECT o.task_id FROM changes c
+JOIN changes o ON o.workspace_id = $1 AND o.attempts_id = c.attempts_id
+WHERE c.workspace_id = $1 AND c.task_id = $2 AND o.task_id <> $2`,
+);
+
+export interface OtherAttempt {
+  task_id: string;
+  state: ChangeState;
+  /** It is approved or merged, or can be on the target although it was closed. */
+  is_chosen: boolean;
+}
+
+/**
+ * Locks the other attempts. Under the locks of their tasks. Index: changes_attempts_idx.
+ * $1 workspace, $2 their group, $3 change.
+ */
+export const lockOtherAttempts = query<OtherAttempt>(
+  'lock_other_attempts',
+  `
+SELECT c.task_id, c.state, c.state IN ('APPROVED', 'MERGED')
+  OR c.step = 'remove' AND c.landing_commits || c.earlier_landings <> '{}' AS is_chosen
+FROM changes c
+WHERE c.workspace_id = $1 AND c.attempts_id = $2 AND c.task_id <> $3
+ORDER BY c.task_id
+FOR NO KEY UPDATE`,
+);
