@@ -18,7 +18,7 @@ import {
   type StopRequests,
 } from '#lib/agent-host';
 import type { Addresses, DroverClient } from '#lib/api-client';
-import { BackgroundLoop } from '#lib/kernel';
+import { BackgroundLoop, PROVES_WORK } from '#lib/kernel';
 import { Drivers } from '#lib/session-runtime';
 import { OfferedKinds } from './agents/offered-kinds.js';
 import { register } from './agent/registration.js';
@@ -114,7 +114,7 @@ function logIsolation(isolation: Isolation, log: Log): void {
 async function registerUnlessStopped(
   config: WorkerConfig,
   server: DroverClient,
-  { log, stop, drivers, kinds, offersCode }: Parts,
+  { log, stop, drivers, kinds, offersCode, isolation }: Parts,
 ): Promise<RegisteredWorker | undefined> {
   try {
     const { api, state, renew } = await register(config, {
@@ -122,7 +122,11 @@ async function registerUnlessStopped(
       drivers,
       log,
       signal: stop.finish,
-      kinds: () => [...kinds.capabilities, ...(offersCode ? [GIT] : [])],
+      kinds: () => [
+        ...kinds.capabilities,
+        ...(offersCode ? [GIT] : []),
+        ...(isolation.sandbox === undefined ? [] : [PROVES_WORK]),
+      ],
     });
     kinds.noteAnnounced();
     const registered = { api, state, renew, usage: UsageOutbox.of(config.dataDir, { api, log }) };

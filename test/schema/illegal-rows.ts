@@ -102,6 +102,10 @@ export const ATTEMPTS: Record<string, readonly (readonly [sql: string, by: strin
   ],
   'a task': [
     [`UPDATE agent_tasks SET agent = '{}' WHERE id = $task`, 'agent_tasks_agent_check'],
+    [
+      `UPDATE agent_tasks SET acceptance_script = '' WHERE id = $task`,
+      'agent_tasks_acceptance_script_check',
+    ],
     [`UPDATE agent_tasks SET status = 'DONE' WHERE id = $task`, 'agent_tasks_state_is_whole'],
     [`UPDATE agent_tasks SET run_id = $run WHERE id = $task`, 'agent_tasks_state_is_whole'],
     [`UPDATE agent_tasks SET ready_at = NULL WHERE id = $task`, 'agent_tasks_state_is_whole'],

@@ -31,6 +31,7 @@ export const FAILURE_CLASSES = [
   'infrastructure',
   'setup',
   'stuck',
+  'acceptance_failed',
   'unknown',
 ] as const;
 export type FailureClass = (typeof FAILURE_CLASSES)[number];

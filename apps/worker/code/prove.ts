@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { changedWithin, checkOutClean, whyUnsupported } from '#lib/git';
 import type { CodeHost, HostRepository } from './code-host.js';
-import { runScript, type ScriptEnd } from './run-script.js';
+import { reachOfRepository, runScript, type ScriptEnd } from './run-script.js';
 import { inPath, type SetupCommit, setupFor, SetupFailed } from './setup-cache.js';
 
 /** A commit to prove, in a git folder of the host. */
@@ -46,6 +46,7 @@ export async function prove(
     const indexFile = join(gitDir, 'proof.index');
     return await runScript(host.driver, {
       access,
+      reach: reachOfRepository(access),
       text: inPath(acceptance, access.path),
       timeoutSeconds: access.acceptanceTimeoutSeconds,
       workspaceId: host.options.workspaceId,

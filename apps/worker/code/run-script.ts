@@ -1,13 +1,19 @@
 import { join } from 'node:path/posix';
 import { newId, type Reach, reachOf } from '#lib/kernel';
-import type { RuntimeDriver, SessionSpec } from '#lib/session-runtime';
+import type { RuntimeDriver, SessionFile, SessionSpec } from '#lib/session-runtime';
 import type { RepositoryAccess } from './types.js';
 
-/** A script of a repository in a session of its own. */
+/** The variables of a script. */
+export type ScriptAccess = Pick<RepositoryAccess, 'variables' | 'secrets'>;
+
+/** A script in a session of its own. */
 export interface Script extends Pick<SessionSpec, 'workspaceId' | 'prepare' | 'borrowed'> {
   text: string;
   timeoutSeconds: number;
-  access: RepositoryAccess;
+  access: ScriptAccess;
+  reach: Reach;
+  /** Files of the session. */
+  files?: readonly SessionFile[];
   /** Gets the id of the session when it has ended, before its folder is removed. */
   onEnd?: (sessionId: string, exitCode: number) => Promise<void>;
   signal?: AbortSignal;
@@ -27,7 +33,7 @@ const GRACE_MS = 5_000;
 const HOME = 'home';
 
 /** The variables of a session with a repository. Its own folder is the working folder, and no home. */
-export function variablesOf(access: RepositoryAccess, folder: string): Record<string, string> {
+export function variablesOf(access: ScriptAccess, folder: string): Record<string, string> {
   return { ...access.variables, ...access.secrets, HOME: join(folder, HOME), CI: 'true' };
 }
 
@@ -45,8 +51,8 @@ export function reachOfRepository({ network, allowedHosts }: RepositoryAccess): 
  */
 export async function runScript(driver: RuntimeDriver, script: Script): Promise<ScriptEnd> {
   const { access, text, timeoutSeconds, onEnd, signal, workspaceId, prepare, borrowed } = script;
+  const { files = [], reach } = script;
   const id = newId();
-  const reach = reachOfRepository(access);
   const { folder } = driver.surroundings(id, reach);
   let output = '';
   const take = (words: string): void => {
@@ -61,7 +67,7 @@ export async function runScript(driver: RuntimeDriver, script: Script): Promise<
       command: ['bash', '-e', join(folder, 'script.sh')],
       env: variablesOf(access, folder),
       files: { DROVER_SCRIPT: { name: 'script.sh', content: text } },
-      otherFiles: [HOME_FOLDER],
+      otherFiles: [HOME_FOLDER, ...files],
       samePath: true,
       ...reach,
       borrowed,

@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import { checkOutClean, git, gitText, mergeBase, withLock } from '#lib/git';
 import { removeTree, type SessionSpec } from '#lib/session-runtime';
 import type { CodeHost, HostRepository } from './code-host.js';
-import { runScript, type ScriptEnd } from './run-script.js';
+import { reachOfRepository, runScript, type ScriptEnd } from './run-script.js';
 
 /** The files that decide what `setup` installs. */
 const LOCK_FILES = new Set([
@@ -154,6 +154,7 @@ async function make(
   const indexFile = join(folder, 'index');
   const end = await runScript(host.driver, {
     access,
+    reach: reachOfRepository(access),
     text: inPath(setup, access.path),
     timeoutSeconds: access.setupTimeoutSeconds,
     workspaceId: host.options.workspaceId,

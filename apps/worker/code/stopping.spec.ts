@@ -1,11 +1,12 @@
 import { expect, jest, test } from '@jest/globals';
 import { Log } from '#lib/agent-host';
+import { reachOf } from '#lib/kernel';
 import type { RuntimeDriver } from '#lib/session-runtime';
 import { refusal } from '../../../libs/hosts/agent-host/testing/refusal.js';
 import type { CodeHost } from './code-host.js';
 import { runScript } from './run-script.js';
 import { Steps } from './steps.js';
-import type { RepositoryAccess, StepWork } from './types.js';
+import type { StepWork } from './types.js';
 
 const log = new Log(() => undefined);
 
@@ -21,11 +22,11 @@ test('a script whose signal aborts while its session starts is ended', async () 
     },
     remove: () => Promise.resolve(),
   } as unknown as RuntimeDriver;
-  const access = { network: 'none', allowedHosts: [], variables: {}, secrets: {} };
   const script = {
     text: 'sleep 60',
     timeoutSeconds: 60,
-    access: access as unknown as RepositoryAccess,
+    access: { variables: {}, secrets: {} },
+    reach: reachOf('none', []),
     signal: ending.signal,
   };
   await expect(runScript(driver, script)).rejects.toThrow('stopped');

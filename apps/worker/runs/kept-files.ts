@@ -10,9 +10,9 @@ import type { RunFolder } from './run-folder.js';
 
 const MIB = 1_048_576;
 /** The maximum of one file, and of the files of the working folder together. */
-const MAX_BYTES = 50 * MIB;
+export const MAX_BYTES = 50 * MIB;
 /** The server keeps at most this many files of a run. */
-const MAX_FILES = 1_000;
+export const MAX_FILES = 1_000;
 /** Secrets are hidden in texts up to this size. The server refuses larger ones with secrets. */
 const MAX_TEXT = 4 * MIB;
 /** Folders of the working folder that programs fill and can fill again. */
@@ -194,7 +194,7 @@ function unlessBroken(error: unknown): never {
  * Hidden files at the top of the working folder are those of programs, since it is also their home
  * (HOME).
  */
-function isOfPrograms(name: string): boolean {
+export function isOfPrograms(name: string): boolean {
   const last = name.split('/').at(-1) ?? '';
   return MADE_AGAIN.has(last) || (name === last && name.startsWith('.'));
 }

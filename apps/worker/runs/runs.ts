@@ -13,8 +13,10 @@ import type {
 } from '../api/types.js';
 import type { WorkerConfig } from '../config.js';
 import type { OfferedKind } from '#lib/agent-sessions';
+import { withAcceptance } from '../acceptance/acceptance.js';
 import { type CodeHost, GIT } from '../code/code-host.js';
-import { CodeRun, type CodeRunParts } from '../code/code-run.js';
+import { CodeRun } from '../code/code-run.js';
+import type { CodeRunParts } from '../code/code-start.js';
 import type { Job } from '../execution/job.js';
 import { startAgent } from '../agents/agent-execution.js';
 import { driverOf, type ExecutionOptions, startExecution } from '../execution/execution.js';
@@ -192,7 +194,11 @@ export class Runs {
               learn: (secrets) => void learned.push(...secrets),
             })
           : startExecution(job, { ...execution, code });
-        if (code === undefined) return starting;
+        if (code === undefined) {
+          const driver = driverOf(job, execution.drivers);
+          const parts = { driver, workspaceId: execution.workspaceId, redactor };
+          return withAcceptance(job, await starting, parts);
+        }
         return starting.then(
           (running) => code.around(running),
           async (error: unknown) => {

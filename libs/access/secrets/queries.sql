@@ -205,7 +205,7 @@ FROM jsonb_to_recordset($1::jsonb) AS x (workspace_id uuid, webhook_id uuid, col
 WHERE s.workspace_id = x.workspace_id AND s.webhook_id = x.webhook_id AND s.column_name = x.column_name
 
 -- task_documents
-SELECT t.id, t.title, t.description, t.input_context, t.checkpoint_data, t.output_result, t.metadata, t.secrets, t.answers, t.agent, t.instructions, t.steps, t.deliverables, t.acceptance, (
+SELECT t.id, t.title, t.description, t.input_context, t.checkpoint_data, t.output_result, t.metadata, t.secrets, t.answers, t.agent, t.instructions, t.steps, t.deliverables, t.acceptance, t.acceptance_script, (
   SELECT jsonb_agg(to_jsonb(s)) FROM task_secrets s WHERE s.workspace_id = $1 AND s.task_id = t.id) AS originals
 FROM agent_tasks t WHERE t.workspace_id = $1 AND t.id = ANY ($2::uuid[])
 

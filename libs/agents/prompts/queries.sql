@@ -35,7 +35,8 @@ LEFT JOIN projects p ON p.workspace_id = $1 AND p.id = t.project_id
 WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3
 
 -- prompt_facts
-SELECT t.title, t.description, t.instructions, t.steps, t.deliverables, t.acceptance, t.input_context,
+SELECT t.title, t.description, t.instructions, t.steps, t.deliverables, t.acceptance,
+  t.acceptance_script, t.input_context,
   t.checkpoint_data, t.answers,
   (SELECT jsonb_build_object('repository', p.name, 'branch', c.branch, 'target', c.target,
     'acceptance', p.acceptance, 'feedback', coalesce((
@@ -56,7 +57,8 @@ SELECT t.title, t.description, t.instructions, t.steps, t.deliverables, t.accept
     ORDER BY p.id LIMIT 20) d) AS prerequisites,
   (SELECT jsonb_agg(to_jsonb(r) ORDER BY r.number) FROM (
     SELECT r.generation AS number, r.ended_at AS "endedAt", r.end_reason AS "endReason", r.error,
-      r.error_class AS "errorClass", r.branch
+      r.error_class AS "errorClass", r.branch, r.exit_code AS "exitCode",
+      CASE r.error_class WHEN 'acceptance_failed' THEN r.stack_trace END AS output
     FROM task_runs r WHERE r.workspace_id = $1 AND r.task_id = $2 AND r.ended_at IS NOT NULL
     ORDER BY r.generation DESC LIMIT 10) r) AS runs,
   (SELECT jsonb_agg(to_jsonb(m) - 'run' - 'position' ORDER BY m.run, m.position) FROM (

@@ -272,7 +272,7 @@ task_moved AS (
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
     t.dependents_unsettled,
-    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.agent, t.instructions, t.steps, t.deliverables, t.acceptance, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.continues_id, t.repository_id, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.agent, t.instructions, t.steps, t.deliverables, t.acceptance, t.acceptance_script, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.continues_id, t.repository_id, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
@@ -302,7 +302,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
-  m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.continues_id, m.repository_id, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
+  m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.acceptance_script, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.continues_id, m.repository_id, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags,
   CASE WHEN (SELECT w.network FROM workspaces w WHERE w.id = $1) <> 'none' THEN (
     SELECT jsonb_build_array(jsonb_build_array(w.network, w.allowed_hosts)) ||
@@ -443,7 +443,7 @@ task_moved AS (
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
     t.dependents_unsettled,
-    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.agent, t.instructions, t.steps, t.deliverables, t.acceptance, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.continues_id, t.repository_id, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model, m.budget_ids, m.estimated_tokens AS held_tokens
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.agent, t.instructions, t.steps, t.deliverables, t.acceptance, t.acceptance_script, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.continues_id, t.repository_id, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model, m.budget_ids, m.estimated_tokens AS held_tokens
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
@@ -487,7 +487,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
-  m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.continues_id, m.repository_id, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
+  m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.acceptance_script, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.continues_id, m.repository_id, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags,
   CASE WHEN (SELECT w.network FROM workspaces w WHERE w.id = $1) <> 'none' THEN (
     SELECT jsonb_build_array(jsonb_build_array(w.network, w.allowed_hosts)) ||
@@ -570,7 +570,7 @@ task_moved AS (
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
     t.dependents_unsettled,
-    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.agent, t.instructions, t.steps, t.deliverables, t.acceptance, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.continues_id, t.repository_id, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.agent, t.instructions, t.steps, t.deliverables, t.acceptance, t.acceptance_script, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.continues_id, t.repository_id, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
@@ -601,7 +601,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
-  m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.continues_id, m.repository_id, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
+  m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.acceptance_script, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.continues_id, m.repository_id, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags,
   CASE WHEN (SELECT w.network FROM workspaces w WHERE w.id = $1) <> 'none' THEN (
     SELECT jsonb_build_array(jsonb_build_array(w.network, w.allowed_hosts)) ||
@@ -750,7 +750,7 @@ task_moved AS (
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
     t.dependents_unsettled,
-    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.agent, t.instructions, t.steps, t.deliverables, t.acceptance, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.continues_id, t.repository_id, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model, m.budget_ids, m.estimated_tokens AS held_tokens
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.agent, t.instructions, t.steps, t.deliverables, t.acceptance, t.acceptance_script, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.continues_id, t.repository_id, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model, m.budget_ids, m.estimated_tokens AS held_tokens
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
@@ -795,7 +795,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
-  m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.continues_id, m.repository_id, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
+  m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.acceptance_script, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.continues_id, m.repository_id, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags,
   CASE WHEN (SELECT w.network FROM workspaces w WHERE w.id = $1) <> 'none' THEN (
     SELECT jsonb_build_array(jsonb_build_array(w.network, w.allowed_hosts)) ||
@@ -863,7 +863,7 @@ task_moved AS (
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
     t.dependents_unsettled,
-    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.agent, t.instructions, t.steps, t.deliverables, t.acceptance, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.continues_id, t.repository_id, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.agent, t.instructions, t.steps, t.deliverables, t.acceptance, t.acceptance_script, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.continues_id, t.repository_id, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
@@ -893,7 +893,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
-  m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.continues_id, m.repository_id, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
+  m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.acceptance_script, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.continues_id, m.repository_id, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags,
   CASE WHEN (SELECT w.network FROM workspaces w WHERE w.id = $1) <> 'none' THEN (
     SELECT jsonb_build_array(jsonb_build_array(w.network, w.allowed_hosts)) ||
@@ -1027,7 +1027,7 @@ task_moved AS (
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
     t.dependents_unsettled,
-    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.agent, t.instructions, t.steps, t.deliverables, t.acceptance, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.continues_id, t.repository_id, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model, m.budget_ids, m.estimated_tokens AS held_tokens
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.agent, t.instructions, t.steps, t.deliverables, t.acceptance, t.acceptance_script, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.continues_id, t.repository_id, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model, m.budget_ids, m.estimated_tokens AS held_tokens
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
@@ -1071,7 +1071,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
-  m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.continues_id, m.repository_id, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
+  m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.acceptance_script, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.continues_id, m.repository_id, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags,
   CASE WHEN (SELECT w.network FROM workspaces w WHERE w.id = $1) <> 'none' THEN (
     SELECT jsonb_build_array(jsonb_build_array(w.network, w.allowed_hosts)) ||
@@ -1162,7 +1162,7 @@ task_moved AS (
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
     t.dependents_unsettled,
-    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.agent, t.instructions, t.steps, t.deliverables, t.acceptance, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.continues_id, t.repository_id, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.agent, t.instructions, t.steps, t.deliverables, t.acceptance, t.acceptance_script, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.continues_id, t.repository_id, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
@@ -1193,7 +1193,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
-  m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.continues_id, m.repository_id, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
+  m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.acceptance_script, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.continues_id, m.repository_id, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags,
   CASE WHEN (SELECT w.network FROM workspaces w WHERE w.id = $1) <> 'none' THEN (
     SELECT jsonb_build_array(jsonb_build_array(w.network, w.allowed_hosts)) ||
@@ -1350,7 +1350,7 @@ task_moved AS (
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
     t.dependents_unsettled,
-    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.agent, t.instructions, t.steps, t.deliverables, t.acceptance, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.continues_id, t.repository_id, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model, m.budget_ids, m.estimated_tokens AS held_tokens
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.agent, t.instructions, t.steps, t.deliverables, t.acceptance, t.acceptance_script, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.continues_id, t.repository_id, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model, m.budget_ids, m.estimated_tokens AS held_tokens
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
@@ -1395,7 +1395,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
-  m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.continues_id, m.repository_id, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
+  m.title, m.description, m.agent, m.instructions, m.steps, m.deliverables, m.acceptance, m.acceptance_script, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.continues_id, m.repository_id, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags,
   CASE WHEN (SELECT w.network FROM workspaces w WHERE w.id = $1) <> 'none' THEN (
     SELECT jsonb_build_array(jsonb_build_array(w.network, w.allowed_hosts)) ||
@@ -1452,6 +1452,7 @@ task_moved AS (
     dependents_unsettled = t.has_dependents
   FROM held m
   WHERE t.workspace_id = $1 AND t.id = m.task_id AND CASE WHEN t.status IN ('ASSIGNED', 'RUNNING', 'PAUSED') THEN true END AND t.run_id = m.run_id AND t.repository_id IS NULL
+      AND (t.acceptance_script IS NULL OR m.actor_kind = 'agent')
   RETURNING t.workspace_id, t.id, t.version, old.status AS previous_status, t.status, t.generation,
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
@@ -1532,6 +1533,7 @@ task_moved AS (
     dependents_unsettled = t.has_dependents
   FROM held m
   WHERE t.workspace_id = $1 AND t.id = m.task_id AND CASE WHEN t.status IN ('ASSIGNED', 'RUNNING', 'PAUSED') THEN true END AND t.run_id = m.run_id AND t.repository_id IS NULL
+      AND (t.acceptance_script IS NULL OR m.actor_kind = 'agent')
   RETURNING t.workspace_id, t.id, t.version, old.status AS previous_status, t.status, t.generation,
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
@@ -2164,7 +2166,8 @@ SELECT r.task_id, r.state AS run_state,
   t.run_id IS NOT DISTINCT FROM r.id AND EXISTS (SELECT FROM workspaces used WHERE used.id = $1
     AND used.archived_at IS NULL)
     AND (r.deadline_at <= now() - interval '60 seconds' AND r.state IN ('ASSIGNED', 'WORKING', 'STALE')) IS NOT TRUE AS is_live,
-  t.repository_id IS NOT NULL AS has_change
+  t.repository_id IS NOT NULL AS has_change,
+  t.acceptance_script IS NOT NULL AS has_acceptance
 FROM task_runs r JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
 WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3
 

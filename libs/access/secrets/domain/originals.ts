@@ -33,6 +33,7 @@ export const SECRET_COLUMNS = [
   'steps',
   'deliverables',
   'acceptance',
+  'acceptance_script',
 ] as const;
 
 export type SecretColumn = (typeof SECRET_COLUMNS)[number];

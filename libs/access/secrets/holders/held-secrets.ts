@@ -33,6 +33,7 @@ const FIELDS = {
   steps: 'steps',
   deliverables: 'deliverables',
   acceptance: 'acceptance',
+  acceptance_script: 'acceptanceScript',
 } as const;
 
 /** The same by the names of its fields. */

@@ -60,7 +60,14 @@ function headingOf(
       'resolve the conflicts.'
     );
   }
-  return exitCode === null
-    ? '### Refused'
-    : `### The proof failed with exit code ${exitCode}. This is the end of its output:`;
+  return exitCode === null ? '### Refused' : headingOfProof(exitCode);
+}
+
+/** A failed proof that says the end of its output. */
+export function describeFailedProof(output: string, exitCode: number | null): string {
+  return [headingOfProof(exitCode ?? -1), fenced(output, '')].join('\n\n');
+}
+
+function headingOfProof(exitCode: number): string {
+  return `### The proof failed with exit code ${exitCode}. This is the end of its output:`;
 }

@@ -1,5 +1,10 @@
 import { cut } from '#lib/kernel';
-import { type ChangeFacts, describeChange, describeFeedback } from './change-sections.js';
+import {
+  type ChangeFacts,
+  describeChange,
+  describeFailedProof,
+  describeFeedback,
+} from './change-sections.js';
 import { fenced } from './fenced.js';
 import {
   callsAfter,
@@ -19,7 +24,7 @@ export const SECTIONS = {
   input: 'the input of the task as JSON',
   dependencies: 'the tasks that the task depended on, with their results',
   repository: 'the repository of the task: its branch, and how the change is proven',
-  feedback: 'the failed proof, the review or the conflict for which the change came back',
+  feedback: 'the failed acceptance, the review or the conflict for which the work came back',
   runs: 'the earlier runs of the task, and the reasons for their ends',
   checkpoint: 'the checkpoint of the last run as JSON',
   answers: 'the answers of people to questions of earlier runs',
@@ -52,6 +57,9 @@ export interface PastRun {
   error: string | null;
   errorClass: string | null;
   branch: string | null;
+  exitCode: number | null;
+  /** The end of the output of a failed acceptance. */
+  output: string | null;
 }
 
 export interface Prerequisite {
@@ -79,6 +87,8 @@ export interface PromptFacts {
   steps: readonly string[];
   deliverables: readonly string[];
   acceptance: readonly string[];
+  /** The commands that prove the result. */
+  acceptanceScript: string | null;
   inputContext: object;
   checkpointData: object;
   /** The finished task that the task continues. */
@@ -112,11 +122,11 @@ export function sectionsOf(facts: PromptFacts): Record<Section, string> {
     instructions: isContinued ? '' : instructions,
     steps: facts.steps.map((step, index) => `${index + 1}. ${step}`).join('\n'),
     deliverables: listed(facts.deliverables),
-    acceptance: listed(facts.acceptance),
+    acceptance: describeAcceptance(facts),
     input: jsonOf(facts.inputContext),
     dependencies: facts.prerequisites.map(describePrerequisite).join('\n\n'),
     repository: facts.change === null ? '' : describeChange(facts.change),
-    feedback: facts.change === null ? '' : describeFeedback(facts.change),
+    feedback: facts.change === null ? describeRedRun(facts.runs) : describeFeedback(facts.change),
     runs: facts.runs.map(describeRun).join('\n'),
     checkpoint: jsonOf(facts.checkpointData),
     answers: facts.answers
@@ -130,6 +140,21 @@ export function sectionsOf(facts: PromptFacts): Record<Section, string> {
   };
   for (const name of SECTION_NAMES) sections[name] = shorten(sections[name]);
   return sections;
+}
+
+function describeAcceptance({ acceptance, acceptanceScript }: PromptFacts): string {
+  const parts = [listed(acceptance)];
+  if (acceptanceScript !== null) {
+    parts.push('These commands prove your files in a clean sandbox when you are done:');
+    parts.push(fenced(acceptanceScript, 'bash'));
+  }
+  return parts.filter((part) => part !== '').join('\n\n');
+}
+
+/** The output of the last failed acceptance. */
+function describeRedRun(runs: readonly PastRun[]): string {
+  const red = runs.findLast(({ errorClass }) => errorClass === 'acceptance_failed');
+  return red === undefined ? '' : describeFailedProof(red.output ?? '', red.exitCode);
 }
 
 function describePrerequisite({ title, status, summary, result }: Prerequisite): string {

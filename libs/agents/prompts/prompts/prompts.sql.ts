@@ -16,6 +16,7 @@ export interface PromptRow {
   steps: string[];
   deliverables: string[];
   acceptance: string[];
+  acceptance_script: string | null;
   input_context: object;
   checkpoint_data: object;
   /** The task that the task continues. */
@@ -41,6 +42,9 @@ export interface PromptRow {
         error: string | null;
         errorClass: string | null;
         branch: string | null;
+        exitCode: number | null;
+        /** The end of the output of a failed acceptance. */
+        output: string | null;
       }[]
     | null;
   messages: { type: string; text: string; data: unknown; isDelivered: boolean }[] | null;
@@ -58,7 +62,8 @@ export interface PromptRow {
 export const promptFacts = query<PromptRow>(
   'prompt_facts',
   `
-SELECT t.title, t.description, t.instructions, t.steps, t.deliverables, t.acceptance, t.input_context,
+SELECT t.title, t.description, t.instructions, t.steps, t.deliverables, t.acceptance,
+  t.acceptance_script, t.input_context,
   t.checkpoint_data, t.answers,
   (SELECT jsonb_build_object('repository', p.name, 'branch', c.branch, 'target', c.target,
     'acceptance', p.acceptance, 'feedback', coalesce((
@@ -79,7 +84,8 @@ SELECT t.title, t.description, t.instructions, t.steps, t.deliverables, t.accept
     ORDER BY p.id LIMIT ${MAX_PREREQUISITES}) d) AS prerequisites,
   (SELECT jsonb_agg(to_jsonb(r) ORDER BY r.number) FROM (
     SELECT r.generation AS number, r.ended_at AS "endedAt", r.end_reason AS "endReason", r.error,
-      r.error_class AS "errorClass", r.branch
+      r.error_class AS "errorClass", r.branch, r.exit_code AS "exitCode",
+      CASE r.error_class WHEN 'acceptance_failed' THEN r.stack_trace END AS output
     FROM task_runs r WHERE r.workspace_id = $1 AND r.task_id = $2 AND r.ended_at IS NOT NULL
     ORDER BY r.generation DESC LIMIT ${MAX_RUNS}) r) AS runs,
   (SELECT jsonb_agg(to_jsonb(m) - 'run' - 'position' ORDER BY m.run, m.position) FROM (

@@ -160,6 +160,7 @@ function toEntry(row: EntryRow, isOwn: boolean): ConversationEntry {
 
 function toFacts(row: PromptRow): Omit<PromptFacts, 'beginning' | 'lostFiles' | 'entries'> {
   const { title, description, instructions, steps, deliverables, acceptance } = row;
+  const { acceptance_script: acceptanceScript } = row;
   return {
     title,
     description,
@@ -167,6 +168,7 @@ function toFacts(row: PromptRow): Omit<PromptFacts, 'beginning' | 'lostFiles' | 
     steps,
     deliverables,
     acceptance,
+    acceptanceScript,
     inputContext: row.input_context,
     checkpointData: row.checkpoint_data,
     continued: row.continued,

@@ -60,6 +60,10 @@ export const newTask = {
   repositoryId: uuid()
     .optional()
     .describe('The repository that the task changes, on a branch of its own.'),
+  acceptanceScript: z
+    .string()
+    .optional()
+    .describe('Bash commands that prove the result of a task without a repository.'),
   requiredCapabilities: z
     .array(z.string())
     .optional()

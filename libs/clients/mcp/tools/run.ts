@@ -241,6 +241,7 @@ export const RUN_TOOLS: readonly Tool[] = [
           'infrastructure',
           'setup',
           'stuck',
+          'acceptance_failed',
           'unknown',
         ])
         .optional(),

@@ -7,6 +7,12 @@ export const RUNS_COMMANDS = 'command';
 /** The capability of agents whose hosts work on repositories. Tasks with a repository require it. */
 export const USES_GIT = 'git';
 
+/**
+ * The capability of agents whose hosts run the acceptance commands of tasks. Tasks with an
+ * `acceptanceScript` require it.
+ */
+export const PROVES_WORK = 'acceptance';
+
 const KIND = 'kind:';
 
 /** The capability of agents that can execute coding agents of a kind. */

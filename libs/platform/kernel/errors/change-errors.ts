@@ -22,6 +22,11 @@ export const CHANGE_ERRORS = {
     'The run ends with the submission of its change',
     'Submit the change. Its task completes when the change is merged.',
   ),
+  acceptance_required: e(
+    409,
+    'The host of the run proves its work before it completes it',
+    'End the process with exit code 0. Its host runs the acceptance commands of the task.',
+  ),
   stale_step: e(
     409,
     'Another host has the step of the change, or the step has ended',

@@ -33,6 +33,8 @@ export interface ClaimedTask {
     steps: string[];
     deliverables: string[];
     acceptance: string[];
+    /** The commands that prove what the task made. */
+    acceptanceScript: string | null;
     /** As the user gave it, secrets included: only the run that holds the task receives them. */
     inputContext: unknown;
     checkpointData: unknown;
@@ -78,6 +80,7 @@ export function toClaimedTask(row: ClaimedRow, token: string): ClaimedTask {
       steps: row.steps,
       deliverables: row.deliverables,
       acceptance: row.acceptance,
+      acceptanceScript: row.acceptance_script,
       inputContext: row.input_context,
       checkpointData: row.checkpoint_data,
       metadata: row.metadata,

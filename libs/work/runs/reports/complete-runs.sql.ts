@@ -40,8 +40,9 @@ LEFT JOIN task_moved m ON c.complete`;
 
 /**
  * Completes runs and their tasks: both become COMPLETED. A run is left out if it is not the live
- * one of its task, belongs to another agent, is overdue, or ends with the submission of a change. The tasks are locked in the order of
- * their ids. A run needs no lock: it changes only under its task's lock.
+ * one of its task, belongs to another agent, is overdue, or ends with the submission of a change. The
+ * token of a run completes no task with acceptance commands: its host does. The tasks are locked in
+ * the order of their ids. A run needs no lock: it changes only under its task's lock.
  *
  * For all reports of a workspace that arrive together, each run at most once. Indexes: primary
  * keys. $1 workspace, $2 JSON array of CompletionReport.
@@ -76,7 +77,10 @@ ${taskTransition(
     output_result: 'm.output_result',
     summary: 'm.summary',
   },
-  { where: 't.run_id = m.run_id AND t.repository_id IS NULL' },
+  {
+    where: `t.run_id = m.run_id AND t.repository_id IS NULL
+      AND (t.acceptance_script IS NULL OR m.actor_kind = 'agent')`,
+  },
 )},
 ${runTransition('COMPLETED', 'task_moved', {
   workspace_id: '$1',

@@ -31,7 +31,8 @@ export interface Replay {
 /**
  * The answer to a report that changed nothing: a success if it repeats an accepted report.
  *
- * @throws DroverError `stale_run`, `illegal_transition`, `change_required`, `run_not_found`
+ * @throws DroverError `stale_run`, `illegal_transition`, `change_required`,
+ *   `acceptance_required`, `run_not_found`
  */
 export async function answerReplay(
   database: Database,
@@ -44,6 +45,9 @@ export async function answerReplay(
   }
   if (to === 'COMPLETED' && situation.is_live && situation.has_change)
     throw new DroverError('change_required');
+  const isSession = by.actor.kind !== 'agent';
+  if (to === 'COMPLETED' && situation.is_live && situation.has_acceptance && isSession)
+    throw new DroverError('acceptance_required');
   throw situation.is_live ? illegalTransition(situation.task_status, to) : staleRun(situation);
 }
 

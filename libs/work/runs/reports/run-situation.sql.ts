@@ -20,6 +20,8 @@ export interface RunSituation {
   is_live: boolean;
   /** The run ends with the submission of a change. */
   has_change: boolean;
+  /** The host of the run proves its work before it completes it. */
+  has_acceptance: boolean;
 }
 
 export const runSituation = command<RunSituation>(
@@ -37,7 +39,8 @@ SELECT r.task_id, r.state AS run_state,
     t.status AS task_status, t.version AS task_version,
   t.run_id IS NOT DISTINCT FROM r.id AND ${isInUse('$1')}
     AND ${isOverdue('r')} IS NOT TRUE AS is_live,
-  t.repository_id IS NOT NULL AS has_change
+  t.repository_id IS NOT NULL AS has_change,
+  t.acceptance_script IS NOT NULL AS has_acceptance
 FROM task_runs r JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
 WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3`,
 );

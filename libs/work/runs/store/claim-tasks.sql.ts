@@ -95,6 +95,7 @@ export interface ClaimedRow extends RoutedRow {
   steps: string[];
   deliverables: string[];
   acceptance: string[];
+  acceptance_script: string | null;
   input_context: unknown;
   checkpoint_data: unknown;
   metadata: unknown;
@@ -126,6 +127,7 @@ const RECEIVED = [
   'steps',
   'deliverables',
   'acceptance',
+  'acceptance_script',
   'input_context',
   'checkpoint_data',
   'metadata',

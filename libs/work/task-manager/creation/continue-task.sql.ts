@@ -18,6 +18,7 @@ export interface ContinuedRow {
   project_id: string | null;
   milestone_id: string | null;
   repository_id: string | null;
+  acceptance_script: string | null;
   max_retries: number;
   retry_backoff_seconds: number;
   timeout_seconds: number | null;
@@ -33,6 +34,7 @@ export const continuedTask = query<ContinuedRow>(
   `
 SELECT (${isOver('t')} OR t.status = 'ARCHIVED') AS is_over, t.title, t.description, t.task_type, t.priority,
   t.agent, t.input_context, t.metadata, t.secrets, t.required_capabilities, t.project_id, t.milestone_id, t.repository_id,
+  t.acceptance_script,
   t.max_retries, t.retry_backoff_seconds, t.timeout_seconds, t.concurrency_key, t.concurrency_limit,
   t.checkpoint_data,
   ARRAY(SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = t.id) AS tags,

@@ -83,6 +83,7 @@ function toRequest(task: ContinuedRow): TaskRequest {
     ...(task.project_id !== null && { projectId: task.project_id }),
     ...(task.milestone_id !== null && { milestoneId: task.milestone_id }),
     ...(task.repository_id !== null && { repositoryId: task.repository_id }),
+    ...(task.acceptance_script !== null && { acceptanceScript: task.acceptance_script }),
     ...(task.concurrency_key !== null && {
       concurrencyKey: task.concurrency_key,
       concurrencyLimit: task.concurrency_limit,

@@ -100,15 +100,16 @@ export class TaskDrafts {
     const originals = inputs.filter(({ key_id }) => key_id !== undefined);
     const tagged = withTags(task, values);
     if (originals.length === 0) return tagged;
-    const { input_context, ...others } = shown as typeof columns;
-    return { ...tagged, ...others, inputContext: input_context, originals } as NewTask;
+    const { input_context, acceptance_script, ...others } = shown as typeof columns;
+    const shownFields = { inputContext: input_context, acceptanceScript: acceptance_script };
+    return { ...tagged, ...others, ...shownFields, originals } as NewTask;
   }
 }
 
 /** The columns of a task that can hold secrets. */
 function columnsOf(task: NewTask) {
   const { title, description, inputContext, metadata, secrets } = task;
-  const { agent, instructions, steps, deliverables, acceptance } = task;
+  const { agent, instructions, steps, deliverables, acceptance, acceptanceScript } = task;
   return {
     title,
     description,
@@ -120,6 +121,7 @@ function columnsOf(task: NewTask) {
     steps,
     deliverables,
     acceptance,
+    acceptance_script: acceptanceScript,
   };
 }
 

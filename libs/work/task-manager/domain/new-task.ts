@@ -108,6 +108,10 @@ export function draftTasks(
       const message = 'needs the projectId of its project';
       errors.push({ field: `${fieldOf(index)}milestoneId`, message });
     }
+    if (task.acceptanceScript !== undefined && task.repositoryId !== undefined) {
+      const message = 'must be absent: the acceptance of the repository proves the task';
+      errors.push({ field: `${fieldOf(index)}acceptanceScript`, message });
+    }
     const refused = whyNotRequired(task);
     if (refused) errors.push({ ...refused, field: `${fieldOf(index)}${refused.field}` });
     const badRule = errorInPermissions(task);

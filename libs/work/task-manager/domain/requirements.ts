@@ -4,7 +4,7 @@ import {
   normalizeCapabilities,
   ownCapability,
 } from '#lib/agent-manager/domain';
-import { kindCapability, RUNS_COMMANDS, USES_GIT } from '#lib/kernel';
+import { kindCapability, PROVES_WORK, RUNS_COMMANDS, USES_GIT } from '#lib/kernel';
 
 /** The parts of a requested task that decide which agents can take it. */
 export interface Requirements {
@@ -15,6 +15,8 @@ export interface Requirements {
   agent?: object | null;
   /** The repository that it changes. */
   repositoryId?: string | null;
+  /** The commands that prove what it made. */
+  acceptanceScript?: string | null;
   inputContext?: object;
   metadata?: object;
 }
@@ -26,13 +28,14 @@ const MAX_REQUIRED = 20;
  * other fields.
  */
 export function requirementsOf(task: Requirements): string[] {
-  const { requiredCapabilities = [], agentId, repositoryId } = task;
+  const { requiredCapabilities = [], agentId, repositoryId, acceptanceScript } = task;
   return normalizeCapabilities([
     ...requiredCapabilities,
     ...(notedOf(task) ?? []),
     ...(hasProgram(task) ? [RUNS_COMMANDS] : []),
     ...kindOf(task).map(kindCapability),
     ...(repositoryId ? [USES_GIT] : []),
+    ...(acceptanceScript ? [PROVES_WORK] : []),
     ...(agentId ? [ownCapability(agentId.toLowerCase())] : []),
   ]);
 }

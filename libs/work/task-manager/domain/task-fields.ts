@@ -49,6 +49,7 @@ export const GIVEN_ONCE = {
   steps: 'text[]',
   deliverables: 'text[]',
   acceptance: 'text[]',
+  acceptanceScript: 'text',
   inputContext: 'jsonb',
   concurrencyKey: 'text',
   /** 1 by default. */

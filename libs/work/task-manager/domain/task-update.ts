@@ -102,12 +102,14 @@ export function requireUpdatable(
 }
 
 function requirementsOfNext(task: TaskView, { requiredCapabilities, agentId }: FoundUpdate) {
-  const { requiredCapabilities: current, agent, inputContext, repositoryId } = task;
+  const { requiredCapabilities: current, agent, inputContext } = task;
+  const { repositoryId, acceptanceScript } = task;
   if (requiredCapabilities === undefined && agentId === undefined) return current;
   const fixed = {
     agent: agent as object | null,
     inputContext: inputContext as object,
     repositoryId,
+    acceptanceScript,
   };
   return requirementsAfter(current, { requiredCapabilities, agentId, ...fixed });
 }

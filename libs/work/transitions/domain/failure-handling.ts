@@ -47,7 +47,8 @@ export function planFailure(
   const attempts = {
     retryCount: task.retry_count,
     maxRetries: task.max_retries,
-    retryBackoffSeconds: task.retry_backoff_seconds,
+    // Nothing that time could mend has failed.
+    retryBackoffSeconds: failure.reason === 'acceptance_failed' ? 0 : task.retry_backoff_seconds,
   };
   const next = afterFailure(
     attempts,

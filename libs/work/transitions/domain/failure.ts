@@ -11,6 +11,7 @@ export const FAILURE_CLASSES = [
   'infrastructure',
   'setup',
   'stuck',
+  'acceptance_failed',
   'unknown',
 ] as const;
 

@@ -64,6 +64,7 @@ export const ABORT_REASONS = [
   'infrastructure',
   'setup',
   'stuck',
+  'acceptance_failed',
   'unknown',
   'released',
   'spawn_failed',

@@ -117,6 +117,8 @@ class ClaimedWorkDto {
   @ShownTexts() steps!: string[];
   @ShownTexts() deliverables!: string[];
   @ShownTexts() acceptance!: string[];
+  @ShownTextOrNull({ description: 'Commands that the host runs before it completes the run' })
+  acceptanceScript!: string | null;
   @ShownJson({ description: 'The input of the task, including secrets' }) inputContext!: unknown;
   @ShownJson({ description: 'The checkpoint of the previous run' }) checkpointData!: unknown;
   @ShownJson() metadata!: unknown;

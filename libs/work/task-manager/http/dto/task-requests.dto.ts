@@ -200,6 +200,17 @@ export class CreateTaskDto implements TaskRequest {
   })
   acceptance?: string[];
 
+  @Text({
+    max: 20_000,
+    optional: true,
+    description:
+      'Commands that prove the result, run by `bash -e` in a clean sandbox on the files that the ' +
+      'run leaves. The task completes when they succeed, and is retried at once when they fail. ' +
+      'Only for a task without a repository',
+    example: 'test -s report.md',
+  })
+  acceptanceScript?: string;
+
   @JsonObject({ optional: true, description: 'The input for the agent' })
   inputContext?: Record<string, unknown>;
 

@@ -107,6 +107,8 @@ export class TaskDto implements TaskView {
   @ShownTexts() steps!: string[];
   @ShownTexts() deliverables!: string[];
   @ShownTexts() acceptance!: string[];
+  @ShownTextOrNull({ description: 'Commands that prove the result' })
+  acceptanceScript!: string | null;
   @ShownJson({ description: REDACTED }) inputContext!: unknown;
   @ShownJson({ description: REDACTED }) outputResult!: unknown;
   @ShownTextOrNull() summary!: string | null;
