@@ -1,6 +1,12 @@
 import { allowWait, hasCode } from '#lib/agent-host';
 import { ConnectionProblem, type DroverClient, itemsOf } from '#lib/api-client';
-import type { RunRepositoryAnswer, StepReport, StepWork } from '../code/types.js';
+import type {
+  FoundPullRequest,
+  HostChange,
+  RunRepositoryAnswer,
+  StepReport,
+  StepWork,
+} from '../code/types.js';
 import type { HostCredential } from '#lib/kernel';
 import type {
   AttachedFile,
@@ -212,6 +218,12 @@ export class DroverApi {
   planLanding(changeId: string, generation: number, landingCommit: string): Promise<unknown> {
     const init = { params: { path: { changeId } }, body: { generation, landingCommit } };
     return this.server.post('/api/v1/change-steps/{changeId}/plan', init);
+  }
+
+  /** Records a pull request, and what people said there. */
+  reportPullRequest(changeId: string, found: FoundPullRequest): Promise<HostChange> {
+    const init = { params: { path: { changeId } }, body: found };
+    return this.server.post('/api/v1/change-steps/{changeId}/pull-request', init);
   }
 
   /** Ends a step. */

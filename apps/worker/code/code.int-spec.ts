@@ -204,6 +204,7 @@ async function step(
             signal.addEventListener('abort', () => reject(new Error('stopped')));
           });
         },
+        reportPullRequest: () => Promise.reject(new Error('There is no forge')),
         renewStep: () => Promise.resolve(),
         planLanding: () => Promise.resolve(),
         reportStep: (_, report) => {

@@ -19,18 +19,29 @@ import {
   removeRefs,
   UnusableRepository,
 } from '#lib/git';
+import { ForgeLimits } from '#lib/forges';
 import type { DroverApi } from '../api/drover-api.js';
 import { type CodeHost, type HostRepository, workRef } from './code-host.js';
 import { prove, whyRefused } from './prove.js';
+import { PullRequestStep, reportOfForge } from './pull-request-step.js';
 import type { StepReport, StepWork } from './types.js';
 
 export interface StepsParts {
   host: CodeHost;
-  api: Pick<DroverApi, 'claimStep' | 'renewStep' | 'planLanding' | 'reportStep'>;
+  api: Pick<
+    DroverApi,
+    'claimStep' | 'renewStep' | 'planLanding' | 'reportPullRequest' | 'reportStep'
+  >;
   log: Log;
 }
 
 type Report = Omit<StepReport, 'generation'>;
+
+interface WithPullRequest {
+  gitDir: string;
+  signal: AbortSignal;
+  pullRequest: PullRequestStep | undefined;
+}
 
 /** The steps of this host at once: a long proof does not keep changes of others from landing. */
 const PARALLEL = 2;
@@ -52,6 +63,7 @@ export class Steps {
   /** Aborts when there is no more time to give steps back. */
   private readonly givenBack = new AbortController();
   private readonly loops: Promise<void>[] = [];
+  private readonly limits = new ForgeLimits();
 
   constructor(private readonly parts: StepsParts) {}
 
@@ -103,13 +115,15 @@ export class Steps {
     const from = performance.now();
     const report = await this.perform(work, signal).catch((error: unknown) => {
       if (hasCode(error, 'stale_step', 'change_not_found')) lost.abort(error);
-      return this.reportOf(error);
+      return reportOfForge(error, kind) ?? this.reportOf(error);
     });
     clearInterval(renewing);
     const ms = Math.round(performance.now() - from);
-    const { outcome, reason } = report;
-    log.info('Step of a change ended', { changeId, kind, outcome, reason, ms });
-    if (lost.signal.aborted) return;
+    const { outcome, reason } = report ?? { outcome: 'moved' };
+    if (outcome !== 'synced') {
+      log.info('Step of a change ended', { changeId, kind, outcome, reason, ms });
+    }
+    if (report === undefined || lost.signal.aborted) return;
     await retrying('change step', () => api.reportStep(changeId, { ...report, generation }), {
       log,
       signal: this.givenBack.signal,
@@ -126,18 +140,27 @@ export class Steps {
     return { outcome: 'failed', reason: messageOf(error).slice(0, 2_000) };
   }
 
-  private async perform(work: StepWork, signal: AbortSignal): Promise<Report> {
+  /** @returns undefined if the change has moved, so that there is nothing to report */
+  private async perform(work: StepWork, signal: AbortSignal): Promise<Report | undefined> {
     const { change, step } = work;
+    const { api, log } = this.parts;
+    const pullRequest = PullRequestStep.of(work, { api, log, limits: this.limits, signal });
+    const { kind } = step;
+    if (kind === 'sync') {
+      return (await pullRequest?.synchronise()) === false ? undefined : { outcome: 'synced' };
+    }
+    if (kind === 'prove' && (await pullRequest?.synchroniseIfPossible()) === false) return;
+    if (kind === 'land' && (await pullRequest?.synchronise()) === false) return;
     const repository = await this.parts.host.repository(work.repository);
     const name = `${change.id}-${step.generation}`;
     return repository.withGitDir(name, async (gitDir) => {
-      switch (step.kind) {
+      switch (kind) {
         case 'prove':
           return this.prove(work, repository, { gitDir, signal });
         case 'land':
-          return this.land(work, repository, { gitDir, signal });
+          return this.land(work, repository, { gitDir, signal, pullRequest });
         case 'remove':
-          return this.remove(work, repository, { gitDir, signal });
+          return this.remove(work, repository, { gitDir, signal, pullRequest });
       }
     });
   }
@@ -164,8 +187,10 @@ export class Steps {
   private async land(
     work: StepWork,
     repository: HostRepository,
-    { gitDir, signal }: { gitDir: string; signal: AbortSignal },
+    { gitDir, signal, pullRequest }: WithPullRequest,
   ): Promise<Report> {
+    const unchecked = await pullRequest?.whyUnchecked();
+    if (unchecked !== undefined) return unchecked;
     const { change, message, step } = work;
     const { host, api } = this.parts;
     const call = { gitDir };
@@ -183,6 +208,7 @@ export class Steps {
           proven: head,
           planned: change.landingCommits,
           method: mergeMethod,
+          at: pullRequest && Date.parse(change.approvedAt ?? '') / 1_000,
           words: { message, author: { name, email }, committer: committer ?? NOBODY, signingKey },
         },
         {
@@ -200,6 +226,10 @@ export class Steps {
             return proof === undefined || proof.exitCode === 0 ? undefined : { commit, ...proof };
           },
           plan: (commit) => api.planLanding(change.id, step.generation, commit),
+          moveTarget:
+            pullRequest &&
+            ((landing, push) =>
+              pullRequest.moveTarget(landing, push, { repository, remote, gitDir })),
         },
       ),
     );
@@ -208,11 +238,19 @@ export class Steps {
 
   /** The submitted commit, which is on this host afterwards. */
   private async head(
-    { branch, headCommit }: StepWork['change'],
+    { branch, headCommit, landingCommits }: StepWork['change'],
     repository: HostRepository,
     { gitDir, signal }: { gitDir: string; signal: AbortSignal },
   ): Promise<string> {
-    const look = () => (headCommit ? commitOf(headCommit, { gitDir }) : undefined);
+    // A pull request that was about to land has the landing commit in its place, with its files.
+    const fit = [headCommit, ...[...landingCommits].reverse()].filter((name) => name !== null);
+    const look = async () => {
+      for (const name of fit) {
+        const found = await commitOf(name, { gitDir });
+        if (found !== undefined) return found;
+      }
+      return undefined;
+    };
     // The host of its run has it already.
     const known = await look();
     if (known !== undefined) return known;
@@ -231,7 +269,7 @@ export class Steps {
   private async remove(
     { change }: StepWork,
     repository: HostRepository,
-    { gitDir, signal }: { gitDir: string; signal: AbortSignal },
+    { gitDir, signal, pullRequest }: WithPullRequest,
   ): Promise<Report> {
     const { branch, headCommit, id, target, landingCommits: planned, state } = change;
     if (state === 'CLOSED') {
@@ -241,13 +279,14 @@ export class Steps {
       });
       if (commit !== undefined) return { outcome: 'merged', commit };
     }
+    // A forge closes the pull request of a branch that goes.
+    await pullRequest?.finish();
+    const own = [headCommit, ...planned].filter((commit) => commit !== null);
     await repository.reach((remote) =>
-      removeRefs(
-        gitDir,
-        remote,
-        branch !== null && headCommit !== null ? { [`refs/heads/${branch}`]: headCommit } : {},
-        { ownRefs: [workRef(id)], signal },
-      ),
+      removeRefs(gitDir, remote, branch !== null ? { [`refs/heads/${branch}`]: own } : {}, {
+        ownRefs: [workRef(id)],
+        signal,
+      }),
     );
     return { outcome: 'removed' };
   }
@@ -256,7 +295,11 @@ export class Steps {
 function reportOfLanding(landed: Landed): Report {
   switch (landed.kind) {
     case 'merged':
-      return { outcome: 'merged', commit: landed.commit };
+      return {
+        outcome: 'merged',
+        commit: landed.commit,
+        ...(landed.remark !== undefined && { reason: landed.remark }),
+      };
     case 'red':
       return { outcome: 'red', ...landed.proof };
     case 'conflict':

@@ -46,6 +46,7 @@ test('a report that the server does not take holds the end of a worker for 5 s a
             step: { changeId: 'c', generation: 1, kind: 'prove' },
             change: { id: 'c' },
           } as unknown as StepWork),
+        reportPullRequest: () => Promise.reject(new Error('There is no forge')),
         renewStep: () => Promise.resolve(),
         planLanding: () => Promise.resolve(),
         reportStep: () => {

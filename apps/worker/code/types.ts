@@ -11,6 +11,12 @@ export type RunRepositoryAnswer = Schemas['RunRepository'];
 /** A step of a change that this host has claimed. */
 export type StepWork = Schemas['StepWork'];
 
+/** A change, as its host sees it. */
+export type HostChange = Schemas['HostChange'];
+
+/** A pull request, as this host has found it. */
+export type FoundPullRequest = Schemas['RecordPullRequest'];
+
 export type StepReport = Schemas['ReportStep'];
 
 /** The change of a run, which its host has pushed. */

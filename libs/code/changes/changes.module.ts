@@ -1,11 +1,14 @@
 import { Module } from '@nestjs/common';
 import { ArtifactsModule } from '#lib/artifacts';
 import { IdentityModule } from '#lib/identity';
+import { InboundHooksModule } from '#lib/inbound-hooks';
 import { RepositoriesModule } from '#lib/repositories';
 import { RunsModule } from '#lib/runs';
 import { TaskManagerModule } from '#lib/task-manager';
 import { Attempts } from './attempts/attempts.js';
 import { ChangeCosts } from './costs/change-costs.js';
+import { ForgeEvents } from './forge/forge-events.js';
+import { PullRequests } from './forge/pull-requests.js';
 import { ChangeSteps } from './hosts/change-steps.js';
 import { StepClaims } from './hosts/step-claims.js';
 import { Submissions } from './hosts/submissions.js';
@@ -21,7 +24,14 @@ import { Reviews } from './reviewing/reviews.js';
 
 /** What tasks change in repositories: submissions, proofs, reviews and merges. */
 @Module({
-  imports: [ArtifactsModule, IdentityModule, RepositoriesModule, RunsModule, TaskManagerModule],
+  imports: [
+    ArtifactsModule,
+    IdentityModule,
+    InboundHooksModule,
+    RepositoriesModule,
+    RunsModule,
+    TaskManagerModule,
+  ],
   controllers: [
     AttemptsController,
     ChangeCostsController,
@@ -37,6 +47,8 @@ import { Reviews } from './reviewing/reviews.js';
     Changes,
     ChangeMoves,
     ChangeSteps,
+    ForgeEvents,
+    PullRequests,
     Reviews,
     StepClaims,
     Submissions,

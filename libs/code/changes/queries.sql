@@ -8,7 +8,8 @@ WHERE v.workspace_id = $1 AND v.task_id = $2 AND v.revision = $3 AND v.verdict =
 SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
   c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.run_id, c.revision,
   c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
-  c.review_task_id, c.review_step, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
+  c.review_task_id, c.review_step, c.obstacle, c.pull_request,
+  c.pull_request_url, c.pull_request_seen, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
   c.closed_at, c.attempts_id, t.title, t.summary,
   t.agent ->> 'kind' AS agent_kind, r.name AS repository_name, coalesce(
@@ -49,7 +50,8 @@ ORDER BY c.task_id
 SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
   c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.run_id, c.revision,
   c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
-  c.review_task_id, c.review_step, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
+  c.review_task_id, c.review_step, c.obstacle, c.pull_request,
+  c.pull_request_url, c.pull_request_seen, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
   c.closed_at, c.attempts_id FROM changes c WHERE c.workspace_id = $1 AND c.task_id = $2
 
@@ -57,7 +59,8 @@ SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
 SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
   c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.run_id, c.revision,
   c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
-  c.review_task_id, c.review_step, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
+  c.review_task_id, c.review_step, c.obstacle, c.pull_request,
+  c.pull_request_url, c.pull_request_seen, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
   c.closed_at, c.attempts_id, t.run_id IS NOT DISTINCT FROM u.id AS is_live, r.branch_pattern,
   coalesce(t.agent ->> 'kind', a.name) AS agent
@@ -107,7 +110,8 @@ WHERE c.workspace_id = $1 AND c.task_id = d.task_id
 RETURNING c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
   c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.run_id, c.revision,
   c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
-  c.review_task_id, c.review_step, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
+  c.review_task_id, c.review_step, c.obstacle, c.pull_request,
+  c.pull_request_url, c.pull_request_seen, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
   c.closed_at, c.attempts_id
 
@@ -386,6 +390,8 @@ SELECT task_id FROM c
 UPDATE changes c SET step = NULL, step_due_at = NULL, step_agent_id = NULL, step_until = NULL,
   step_generation = c.step_generation + 1, step_attempts = 0, obstacle = NULL, updated_at = now(),
   version = c.version + 1,
+  pull_request = CASE c.state WHEN 'CLOSED' THEN NULL ELSE c.pull_request END,
+  pull_request_url = CASE c.state WHEN 'CLOSED' THEN NULL ELSE c.pull_request_url END,
   branch = CASE c.state WHEN 'CLOSED' THEN NULL ELSE c.branch END,
   base_commit = CASE c.state WHEN 'CLOSED' THEN NULL ELSE c.base_commit END,
   head_commit = CASE c.state WHEN 'CLOSED' THEN NULL ELSE c.head_commit END
@@ -393,9 +399,35 @@ WHERE c.workspace_id = $1 AND c.task_id = $2 AND c.step_agent_id = $3
   AND c.step_generation = $4 AND c.step = 'remove'
 RETURNING c.task_id
 
+-- end_sync
+UPDATE changes c SET step_agent_id = NULL, step_until = NULL, step_attempts = 0,
+  step_generation = c.step_generation + 1,
+  obstacle = CASE WHEN c.step_attempts = 0 THEN c.obstacle END,
+  version = c.version + (c.step_attempts > 0)::int,
+  step = CASE WHEN n.goes_on THEN c.step END,
+  step_due_at = CASE WHEN n.goes_on THEN now() + make_interval(secs => $5::float8) END
+FROM (
+  SELECT o.state <> 'FAILED' AND o.pull_request IS NOT NULL AND r.forge <> 'none' AS goes_on
+  FROM changes o JOIN repositories r ON r.workspace_id = $1 AND r.id = o.repository_id
+  WHERE o.workspace_id = $1 AND o.task_id = $2) n
+WHERE c.workspace_id = $1 AND c.task_id = $2 AND c.step_agent_id = $3 AND c.step_generation = $4
+  AND c.step = 'sync'
+RETURNING c.task_id
+
+-- facts_of_pull_request
+SELECT t.title, t.description, t.summary, t.agent ->> 'kind' AS agent_kind,
+  t.metadata -> 'source' ->> 'subject' AS subject, u.runs, u.tokens, u.cost_usd
+FROM agent_tasks t
+CROSS JOIN LATERAL (
+  SELECT count(*)::int AS runs, coalesce(sum(r.used_tokens), 0)::text AS tokens,
+    trim_scale(coalesce(sum(r.used_cost_usd), 0))::text AS cost_usd
+  FROM task_runs r
+  WHERE r.workspace_id = $1 AND r.task_id = t.id AND r.ended_at IS NOT NULL) u
+WHERE t.workspace_id = $1 AND t.id = $2
+
 -- feedback_of_change
 SELECT v.id, v.revision, v.kind, v.verdict, v.commit_id, v.author, v.body, v.comments,
-  v.exit_code, v.duration_ms, v.created_at FROM change_reviews v
+  v.exit_code, v.duration_ms, v.external_id, v.created_at FROM change_reviews v
 JOIN changes c ON c.workspace_id = $1 AND c.task_id = v.task_id AND c.revision = v.revision
 WHERE v.workspace_id = $1 AND v.task_id = $2
   AND v.verdict IN ('red', 'changes_requested', 'commented', 'conflict')
@@ -406,6 +438,18 @@ UPDATE changes c SET attempts_id = $3
 WHERE c.workspace_id = $1 AND c.task_id = ANY ($2::uuid[])
 RETURNING c.task_id
 
+-- hasten_sync
+UPDATE changes c SET step_due_at = now()
+WHERE c.workspace_id = $1 AND c.task_id = $2 AND c.step = 'sync' AND c.step_agent_id IS NULL
+RETURNING c.task_id
+
+-- hurry_changes
+UPDATE changes c SET step_due_at = now()
+WHERE c.workspace_id = $1 AND c.repository_id = ANY ($2::uuid[]) AND c.pull_request IS NOT NULL
+  AND c.step IN ('sync', 'land')
+  AND (c.pull_request = $3 OR c.head_commit = $4 OR $4 = ANY (c.landing_commits))
+RETURNING c.task_id
+
 -- ids_of_other_attempts
 SELECT o.task_id FROM changes c
 JOIN changes o ON o.workspace_id = $1 AND o.attempts_id = c.attempts_id
@@ -413,15 +457,26 @@ WHERE c.workspace_id = $1 AND c.task_id = $2 AND o.task_id <> $2
 
 -- insert_review
 INSERT INTO change_reviews (workspace_id, id, task_id, revision, kind, verdict, commit_id, author,
-  body, comments, exit_code, duration_ms)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::jsonb, $11, $12)
+  body, comments, exit_code, duration_ms, external_id)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::jsonb, $11, $12, $13)
 RETURNING id
+
+-- keep_pull_request
+UPDATE changes c SET pull_request = $3, pull_request_url = $4, pull_request_seen = $5,
+  version = c.version + (c.pull_request IS DISTINCT FROM $3)::int
+WHERE c.workspace_id = $1 AND c.task_id = $2
+RETURNING c.task_id
+
+-- known_of_forge
+SELECT v.external_id FROM change_reviews v
+WHERE v.workspace_id = $1 AND v.task_id = $2 AND v.external_id = ANY ($3::text[])
 
 -- lock_change
 SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
   c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.run_id, c.revision,
   c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
-  c.review_task_id, c.review_step, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
+  c.review_task_id, c.review_step, c.obstacle, c.pull_request,
+  c.pull_request_url, c.pull_request_seen, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
   c.closed_at, c.attempts_id, r.review, r.max_revisions
 FROM changes c JOIN repositories r ON r.workspace_id = $1 AND r.id = c.repository_id
@@ -507,7 +562,7 @@ c AS (
     merged_commit = CASE m.to_state WHEN 'MERGED' THEN m.merged_commit ELSE c.merged_commit END,
     merged_at = CASE m.to_state WHEN 'MERGED' THEN now() ELSE c.merged_at END
   FROM m
-  WHERE c.workspace_id = $1 AND c.task_id = $2 AND CASE WHEN (c.state, m.to_state) IN (('WORKING', 'PROVING'), ('WORKING', 'FAILED'), ('WORKING', 'CLOSED'), ('PROVING', 'IN_REVIEW'), ('PROVING', 'APPROVED'), ('PROVING', 'WORKING'), ('PROVING', 'FAILED'), ('PROVING', 'CLOSED'), ('IN_REVIEW', 'APPROVED'), ('IN_REVIEW', 'WORKING'), ('IN_REVIEW', 'FAILED'), ('IN_REVIEW', 'CLOSED'), ('APPROVED', 'MERGED'), ('APPROVED', 'WORKING'), ('APPROVED', 'FAILED'), ('APPROVED', 'CLOSED'), ('FAILED', 'WORKING'), ('FAILED', 'CLOSED'), ('CLOSED', 'WORKING'), ('CLOSED', 'MERGED')) THEN true END
+  WHERE c.workspace_id = $1 AND c.task_id = $2 AND CASE WHEN (c.state, m.to_state) IN (('WORKING', 'PROVING'), ('WORKING', 'FAILED'), ('WORKING', 'CLOSED'), ('PROVING', 'IN_REVIEW'), ('PROVING', 'APPROVED'), ('PROVING', 'MERGED'), ('PROVING', 'WORKING'), ('PROVING', 'FAILED'), ('PROVING', 'CLOSED'), ('IN_REVIEW', 'APPROVED'), ('IN_REVIEW', 'MERGED'), ('IN_REVIEW', 'WORKING'), ('IN_REVIEW', 'FAILED'), ('IN_REVIEW', 'CLOSED'), ('APPROVED', 'MERGED'), ('APPROVED', 'WORKING'), ('APPROVED', 'FAILED'), ('APPROVED', 'CLOSED'), ('FAILED', 'WORKING'), ('FAILED', 'CLOSED'), ('CLOSED', 'WORKING'), ('CLOSED', 'MERGED')) THEN true END
   RETURNING c.*, old.state AS previous_state, m.reason, m.message, m.actor_kind, m.actor_id
 ),
 journaled AS (
@@ -528,7 +583,8 @@ RETURNING c.branch
 SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
   c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.run_id, c.revision,
   c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
-  c.review_task_id, c.review_step, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
+  c.review_task_id, c.review_step, c.obstacle, c.pull_request,
+  c.pull_request_url, c.pull_request_seen, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
   c.closed_at, c.attempts_id, t.title, t.summary,
   t.agent ->> 'kind' AS agent_kind, r.name AS repository_name
@@ -542,7 +598,8 @@ ORDER BY c.task_id DESC LIMIT $3
 SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
   c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.run_id, c.revision,
   c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
-  c.review_task_id, c.review_step, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
+  c.review_task_id, c.review_step, c.obstacle, c.pull_request,
+  c.pull_request_url, c.pull_request_seen, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
   c.closed_at, c.attempts_id, t.title, t.summary,
   t.agent ->> 'kind' AS agent_kind, r.name AS repository_name
@@ -556,7 +613,8 @@ ORDER BY c.task_id DESC LIMIT $3
 SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
   c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.run_id, c.revision,
   c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
-  c.review_task_id, c.review_step, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
+  c.review_task_id, c.review_step, c.obstacle, c.pull_request,
+  c.pull_request_url, c.pull_request_seen, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
   c.closed_at, c.attempts_id, t.title, t.summary,
   t.agent ->> 'kind' AS agent_kind, r.name AS repository_name
@@ -570,7 +628,8 @@ ORDER BY c.task_id DESC LIMIT $3
 SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
   c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.run_id, c.revision,
   c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
-  c.review_task_id, c.review_step, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
+  c.review_task_id, c.review_step, c.obstacle, c.pull_request,
+  c.pull_request_url, c.pull_request_seen, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
   c.closed_at, c.attempts_id, t.title, t.summary,
   t.agent ->> 'kind' AS agent_kind, r.name AS repository_name
@@ -685,14 +744,15 @@ RETURNING c.task_id
 
 -- reviews_of_change
 SELECT v.id, v.revision, v.kind, v.verdict, v.commit_id, v.author, v.body, v.comments,
-  v.exit_code, v.duration_ms, v.created_at FROM change_reviews v
+  v.exit_code, v.duration_ms, v.external_id, v.created_at FROM change_reviews v
 WHERE v.workspace_id = $1 AND v.task_id = $2 ORDER BY v.id
 
 -- shown_change
 SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
   c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.run_id, c.revision,
   c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
-  c.review_task_id, c.review_step, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
+  c.review_task_id, c.review_step, c.obstacle, c.pull_request,
+  c.pull_request_url, c.pull_request_seen, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
   c.closed_at, c.attempts_id, t.title, t.summary,
   t.agent ->> 'kind' AS agent_kind, r.name AS repository_name

@@ -15,9 +15,10 @@ export { ForgeRefusal, ForgeUnavailable } from './requests/failures.js';
 export { ForgeLimits } from './requests/polite-fetch.js';
 export { type ForgeAccess, openForge } from './requests/open-forge.js';
 export {
+  type End,
   finish,
   type FoundPullRequest,
   synchronise,
   type WantedPullRequest,
 } from './syncing/synchronise.js';
-export { whyUnchecked } from './syncing/required-checks.js';
+export { type Unchecked, whyUnchecked } from './syncing/required-checks.js';

@@ -37,5 +37,7 @@ export {
   type LandingParts,
   type RedProof,
   removeRefs,
+  type TargetEnd,
+  whyUnproven,
 } from './landing/land.js';
 export { type Admission, GitProxy, type GitProxyOptions } from './proxy/git-proxy.js';

@@ -1,6 +1,7 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { MemberHooks } from '#lib/identity';
 import { TaskManagerModule } from '#lib/task-manager';
+import { HookListeners } from './receiving/hook-listeners.js';
 import { HookReceiver } from './receiving/hook-receiver.js';
 import { HooksController } from './http/hooks.controller.js';
 import { InboundHooksController } from './http/inbound-hooks.controller.js';
@@ -10,7 +11,8 @@ import { InboundHooks } from './hooks/inbound-hooks.js';
 @Module({
   imports: [TaskManagerModule],
   controllers: [InboundHooksController, HooksController],
-  providers: [InboundHooks, HookReceiver],
+  providers: [InboundHooks, HookListeners, HookReceiver],
+  exports: [HookListeners],
 })
 export class InboundHooksModule implements OnModuleInit {
   constructor(

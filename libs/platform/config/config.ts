@@ -308,6 +308,8 @@ export const variables = z.object({
   HUNG_ABORT_AFTER_SECONDS: seconds(600),
   /** Time after which the review of a change is overdue, which raises an event. 0 means never. */
   REVIEW_TIMEOUT_SECONDS: seconds(3_600, 0, 2_592_000),
+  /** Interval at which hosts look for reviews and merges at forges that no hook has told. */
+  FORGE_POLL_SECONDS: seconds(60, 1, 86_400),
   /** Maximum number of renewals of such a lease. */
   MAX_CLAIM_RENEWALS: integer(10, 0, 10_000),
   /** Interval at which heartbeats are written to Postgres. */
@@ -431,6 +433,7 @@ function toConfig(env: z.infer<typeof environment>) {
       defaultLeaseSeconds: env.DEFAULT_LEASE_SECONDS,
       maxClaimRenewals: env.MAX_CLAIM_RENEWALS,
       reviewTimeoutSeconds: env.REVIEW_TIMEOUT_SECONDS || null,
+      forgePollSeconds: env.FORGE_POLL_SECONDS,
       maxSubtasksPerTask: env.MAX_SUBTASKS_PER_TASK,
       maxSubtaskDepth: env.MAX_SUBTASK_DEPTH,
       hungAfterSeconds: env.HUNG_AFTER_SECONDS,

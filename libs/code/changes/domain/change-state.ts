@@ -4,8 +4,9 @@
  */
 export const CHANGE_EDGES = {
   WORKING: ['PROVING', 'FAILED', 'CLOSED'],
-  PROVING: ['IN_REVIEW', 'APPROVED', 'WORKING', 'FAILED', 'CLOSED'],
-  IN_REVIEW: ['APPROVED', 'WORKING', 'FAILED', 'CLOSED'],
+  // MERGED from these two: somebody merged its pull request at the forge.
+  PROVING: ['IN_REVIEW', 'APPROVED', 'MERGED', 'WORKING', 'FAILED', 'CLOSED'],
+  IN_REVIEW: ['APPROVED', 'MERGED', 'WORKING', 'FAILED', 'CLOSED'],
   APPROVED: ['MERGED', 'WORKING', 'FAILED', 'CLOSED'],
   // Its branch stays, so that its task can be retried on it.
   FAILED: ['WORKING', 'CLOSED'],
@@ -21,8 +22,11 @@ export const CHANGE_STATES = Object.keys(CHANGE_EDGES) as ChangeState[];
 /** Its task is PAUSED for `review` in these states, and in no other. */
 export const STATES_OF_REVIEW = ['PROVING', 'IN_REVIEW', 'APPROVED'] as const;
 
-export const STEPS = ['prove', 'land', 'remove'] as const;
-/** The work of a host for a change: acceptance, rebase and merge, or removal of its branch. */
+export const STEPS = ['prove', 'land', 'remove', 'sync'] as const;
+/**
+ * The work of a host for a change: acceptance, rebase and merge, removal of its branch, or
+ * synchronisation with its pull request.
+ */
 export type Step = (typeof STEPS)[number];
 
 /** The event of a transition into each state. */

@@ -11,15 +11,17 @@ export const OUTCOMES = [
   'failed',
   'released',
   'removed',
+  'synced',
 ] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
 /** The outcomes of each step. */
 const OUTCOMES_OF: Record<Step, readonly Outcome[]> = {
-  prove: ['green', 'red', 'refused', 'failed', 'released'],
+  prove: ['green', 'red', 'refused', 'blocked', 'failed', 'released'],
   land: ['merged', 'red', 'conflict', 'blocked', 'failed', 'released'],
   // A closed change can be on the target: a host was about to push it.
-  remove: ['removed', 'merged', 'failed', 'released'],
+  remove: ['removed', 'merged', 'blocked', 'failed', 'released'],
+  sync: ['synced', 'blocked', 'failed', 'released'],
 };
 
 /** What a host reports of a step. The outcome decides which fields are needed. */
@@ -36,8 +38,10 @@ export interface StepReport {
   files?: string[];
   /** conflict: the conflict as git shows it. */
   text?: string;
-  /** refused, blocked, failed: why, in words for people. */
+  /** refused, blocked, failed: why, in words for people. merged: what the forge did otherwise. */
   reason?: string;
+  /** blocked: the time for which nothing can be done, in seconds. Absent: it grows by itself. */
+  waitSeconds?: number;
 }
 
 const NEEDED: Partial<Record<Outcome, readonly (keyof StepReport)[]>> = {

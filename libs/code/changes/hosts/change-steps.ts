@@ -1,6 +1,7 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type Config } from '#lib/config';
 import { Database, firstRow, type Transaction } from '#lib/database';
-import { type AgentCaller, DroverError } from '#lib/kernel';
+import { DroverError } from '#lib/kernel';
 import { Repositories } from '#lib/repositories';
 import type { RepositoryAccess } from '#lib/repositories/domain';
 import { SecretValues, TaskSecrets } from '#lib/secrets';
@@ -9,22 +10,16 @@ import { errorsOfReport, type StepReport } from '../domain/step-report.js';
 import { type AfterCommit, ChangeMoves } from '../moves/change-moves.js';
 import { lockWithAttempts } from '../moves/lock-with-attempts.js';
 import { type ChangeRow, changeById, type LockedChange } from '../store/changes.sql.js';
+import { type HeldStep, isHeld, staleStep } from './held-step.js';
 import { type HostChange, toHostChange } from './host-change.js';
 import {
-  type ClaimedStep,
   endRemoval,
+  endSync,
   noteObstacle,
   planLanding,
   postponeStep,
   renewStep,
 } from './steps.sql.js';
-
-/** Names a step that a host has. */
-export interface HeldStep {
-  agent: AgentCaller;
-  changeId: string;
-  generation: number;
-}
 
 /** The steps that hosts have: renewed, planned, and ended with a report. */
 @Injectable()
@@ -34,6 +29,7 @@ export class ChangeSteps {
     private readonly moves: ChangeMoves,
     private readonly repositories: Repositories,
     private readonly secrets: TaskSecrets,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'tasks'>,
   ) {}
 
   /**
@@ -102,9 +98,12 @@ export class ChangeSteps {
         return this.moves.returnToWork(tx, by, change, { why: 'conflict' });
       }
       case 'merged':
-        return this.moves.merge(tx, by, change, commit!);
+        return this.moves.merge(tx, by, change, commit!, reason);
       case 'removed':
         await tx.rows(endRemoval, paramsOf(held));
+        return undefined;
+      case 'synced':
+        await tx.rows(endSync, [...paramsOf(held), this.config.tasks.forgePollSeconds]);
         return undefined;
       case 'blocked':
       case 'failed':
@@ -119,14 +118,17 @@ export class ChangeSteps {
     held: HeldStep,
     { change, report }: { change: LockedChange; report: StepReport },
   ): Promise<void> {
-    const { outcome, reason = null } = report;
+    const { outcome, reason = null, waitSeconds } = report;
     const attempts = change.step_attempts;
-    const isLast = outcome === 'failed' && attempts + 1 >= MAX_STEP_ATTEMPTS;
-    const delay = outcome === 'released' ? 0 : stepDelaySeconds(attempts);
+    // A synchronisation holds nobody up, and goes on by itself.
+    const isFinal = outcome === 'failed' && change.step !== 'sync';
+    const isLast = isFinal && attempts + 1 >= MAX_STEP_ATTEMPTS;
+    const delay = outcome === 'released' ? 0 : (waitSeconds ?? stepDelaySeconds(attempts));
     const obstacle = outcome === 'released' ? change.obstacle : reason;
     const after = [isLast ? null : delay, obstacle, outcome !== 'released'];
     await tx.rows(postponeStep, [...paramsOf(held), ...after]);
-    const isNews = isLast || (outcome === 'blocked' && change.obstacle !== reason);
+    const isKnown = change.obstacle === reason || waitSeconds !== undefined;
+    const isNews = isLast || (outcome === 'blocked' && !isKnown);
     if (!isNews) return;
     await tx.rows(noteObstacle, [held.agent.workspaceId, change.task_id, held.agent.agentId]);
   }
@@ -193,27 +195,8 @@ function paramsOf({ agent, changeId, generation }: HeldStep): unknown[] {
   return [agent.workspaceId, changeId, agent.agentId, generation];
 }
 
-function isHeld(
-  change: LockedChange,
-  { agent, generation }: HeldStep,
-): change is LockedChange & ClaimedStep {
-  return (
-    change.step !== null &&
-    change.step_agent_id === agent.agentId &&
-    change.step_generation === generation
-  );
-}
-
 function isStaleStep(error: unknown): boolean {
   return error instanceof DroverError && error.code === 'stale_step';
-}
-
-function staleStep({ state, step, step_generation: generation }: ChangeRow): DroverError {
-  const now = step === null ? 'has no step now' : `has the step ${step} ${generation} now`;
-  return new DroverError('stale_step', {
-    detail: `The change is ${state} and ${now}.`,
-    members: { current: state, step, generation },
-  });
 }
 
 function secretsOf({ credentials, signingKey, secrets }: RepositoryAccess): string[] {

@@ -1,5 +1,6 @@
 import type { RepositoryAccess } from '#lib/repositories/domain';
 import type { ChangeState, Step } from '../domain/change-state.js';
+import type { PullRequestWork } from '../domain/pull-request-words.js';
 import type { ReviewView } from '../domain/review.js';
 import type { ChangeRow } from '../store/changes.sql.js';
 
@@ -16,6 +17,7 @@ export interface HostChange {
   headCommit: string | null;
   mergedCommit: string | null;
   landingCommits: string[];
+  approvedAt: Date | null;
 }
 
 /** The repository of a run with its change, and what the run must mend. */
@@ -33,6 +35,8 @@ export interface StepWork {
   title: string;
   /** Of the commit on the target. */
   message: string;
+  /** Null: its repository has no forge. */
+  pullRequest: PullRequestWork | null;
 }
 
 export function toHostChange(row: ChangeRow): HostChange {
@@ -47,6 +51,7 @@ export function toHostChange(row: ChangeRow): HostChange {
     baseCommit: row.base_commit,
     headCommit: row.head_commit,
     mergedCommit: row.merged_commit,
+    approvedAt: row.approved_at,
     landingCommits:
       row.state === 'CLOSED'
         ? [...row.earlier_landings, ...row.landing_commits]

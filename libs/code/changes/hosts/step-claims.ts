@@ -5,6 +5,7 @@ import { type AgentCaller, DroverError, withAnySignal } from '#lib/kernel';
 import { Repositories } from '#lib/repositories';
 import { ClaimWaiters, type ClaimWaiter } from '#lib/runs';
 import { WakeUps } from '#lib/valkey';
+import { PullRequests } from '../forge/pull-requests.js';
 import { ChangeSteps } from './change-steps.js';
 import { commitMessage, type StepWork, toHostChange } from './host-change.js';
 import { type ClaimedStep, claimStep, wordsOfChange } from './steps.sql.js';
@@ -31,6 +32,7 @@ export class StepClaims implements OnModuleDestroy, BeforeApplicationShutdown {
     private readonly database: Database,
     private readonly steps: ChangeSteps,
     private readonly repositories: Repositories,
+    private readonly pullRequests: PullRequests,
     private readonly revocations: Revocations,
     wakeUps: WakeUps,
   ) {
@@ -109,7 +111,8 @@ export class StepClaims implements OnModuleDestroy, BeforeApplicationShutdown {
       const { title, summary } = words ?? { title: changeId, summary: null };
       const message = commitMessage({ title, summary }, row);
       const step = { changeId, kind, generation, until };
-      return { step, change: toHostChange(row), repository, title, message };
+      const pullRequest = await this.pullRequests.workOf(workspaceId, row, repository);
+      return { step, change: toHostChange(row), repository, title, message, pullRequest };
     } catch (error) {
       const reason = error instanceof DroverError ? error.message : 'The server failed';
       const report = { generation, outcome: 'failed' as const, reason };

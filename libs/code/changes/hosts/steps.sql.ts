@@ -15,7 +15,7 @@ export interface ClaimedStep extends ChangeRow {
 }
 
 /**
- * Gives a host the step that is due, if there is one: merges before proofs before removals, and the
+ * Gives a host the step that is due, if there is one: merges before proofs before others, and the
  * change that has waited longest. A host whose lease has ended loses its step. One change of a
  * branch lands at a time: if two hosts take two, changes_landing_key refuses the second.
  *
@@ -140,10 +140,36 @@ export const endRemoval = command<{ task_id: string }>(
 UPDATE changes c SET step = NULL, step_due_at = NULL, step_agent_id = NULL, step_until = NULL,
   step_generation = c.step_generation + 1, step_attempts = 0, obstacle = NULL, updated_at = now(),
   version = c.version + 1,
+  pull_request = CASE c.state WHEN 'CLOSED' THEN NULL ELSE c.pull_request END,
+  pull_request_url = CASE c.state WHEN 'CLOSED' THEN NULL ELSE c.pull_request_url END,
   branch = CASE c.state WHEN 'CLOSED' THEN NULL ELSE c.branch END,
   base_commit = CASE c.state WHEN 'CLOSED' THEN NULL ELSE c.base_commit END,
   head_commit = CASE c.state WHEN 'CLOSED' THEN NULL ELSE c.head_commit END
 WHERE ${IS_HELD} AND c.step = 'remove'
+RETURNING c.task_id`,
+);
+
+/**
+ * A synchronisation has ended, and the next one is due later. A change that has failed, has lost
+ * its pull request, or whose repository has no forge any more, gets none. An obstacle of others
+ * stays. Under the task's lock. Index: primary key. $1 workspace, $2 change, $3 agent,
+ * $4 generation, $5 seconds.
+ */
+export const endSync = command<{ task_id: string }>(
+  'end_sync',
+  `
+UPDATE changes c SET step_agent_id = NULL, step_until = NULL, step_attempts = 0,
+  step_generation = c.step_generation + 1,
+  obstacle = CASE WHEN c.step_attempts = 0 THEN c.obstacle END,
+  version = c.version + (c.step_attempts > 0)::int,
+  step = CASE WHEN n.goes_on THEN c.step END,
+  step_due_at = CASE WHEN n.goes_on THEN now() + make_interval(secs => $5::float8) END
+FROM (
+  SELECT o.state <> 'FAILED' AND o.pull_request IS NOT NULL AND r.forge <> 'none' AS goes_on
+  FROM changes o JOIN repositories r ON r.workspace_id = $1 AND r.id = o.repository_id
+  WHERE o.workspace_id = $1 AND o.task_id = $2) n
+WHERE c.workspace_id = $1 AND c.task_id = $2 AND c.step_agent_id = $3 AND c.step_generation = $4
+  AND c.step = 'sync'
 RETURNING c.task_id`,
 );
 

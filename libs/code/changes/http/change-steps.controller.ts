@@ -4,6 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { ApiErrors, ClientGone, UuidParam } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
 import type { AgentCaller } from '#lib/kernel';
+import { PullRequests } from '../forge/pull-requests.js';
 import { ChangeSteps } from '../hosts/change-steps.js';
 import { StepClaims } from '../hosts/step-claims.js';
 import {
@@ -11,6 +12,7 @@ import {
   HeldStepDto,
   HostChangeDto,
   PlanLandingDto,
+  RecordPullRequestDto,
   ReportStepDto,
   StepLeaseDto,
   StepWorkDto,
@@ -24,6 +26,7 @@ export class ChangeStepsController {
   constructor(
     private readonly claims: StepClaims,
     private readonly steps: ChangeSteps,
+    private readonly pullRequests: PullRequests,
   ) {}
 
   @Post('claim')
@@ -81,6 +84,25 @@ export class ChangeStepsController {
     @Body() { generation, landingCommit }: PlanLandingDto,
   ) {
     return this.steps.plan({ agent, changeId, generation }, landingCommit);
+  }
+
+  @Post(':changeId/pull-request')
+  @HttpCode(200)
+  @ApiOperation({
+    operationId: 'reportPullRequest',
+    summary: 'Record the pull request of a change, and what people said there',
+    description:
+      'Reviews, merges and closures at the forge count as if they were made here, each once. If the ' +
+      'change moves, the host has lost its step.',
+  })
+  @ApiOkResponse({ type: HostChangeDto })
+  @ApiErrors('validation_failed', 'change_not_found', 'stale_step')
+  recordPullRequest(
+    @CurrentCaller() agent: AgentCaller,
+    @UuidParam('changeId') changeId: string,
+    @Body() { generation, ...found }: RecordPullRequestDto,
+  ) {
+    return this.pullRequests.record({ agent, changeId, generation }, found);
   }
 
   @Post(':changeId/report')

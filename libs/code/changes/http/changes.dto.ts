@@ -26,6 +26,7 @@ import type {
   ChangeCost,
   ChangeStepView,
   ChangeView,
+  PullRequestView,
   WholeChange,
 } from '../reading/change-view.js';
 import type { ReviewRequest } from '../reviewing/reviews.js';
@@ -63,10 +64,15 @@ export class ChangeReviewDto implements ReviewView {
 }
 
 export class ChangeStepDto implements ChangeStepView {
-  @ShownOneOf(STEPS, { description: 'Acceptance, rebase and merge, or removal of the branch' })
+  @ShownOneOf(STEPS, { description: 'Acceptance, merge, removal of the branch, synchronisation' })
   kind!: Step;
   @ShownIdOrNull({ description: 'The agent whose host does it now' }) agentId!: string | null;
   @ShownInt({ description: 'How often hosts gave it up' }) attempts!: number;
+}
+
+export class PullRequestDto implements PullRequestView {
+  @ShownInt() number!: number;
+  @ShownText({ description: 'The address of its page' }) url!: string;
 }
 
 export class ChangeDto implements ChangeView {
@@ -97,6 +103,12 @@ export class ChangeDto implements ChangeView {
   reviewTaskId!: string | null;
   @ShownTextOrNull({ description: 'Why it does not go on, in words for people' })
   obstacle!: string | null;
+  @ApiProperty({
+    type: PullRequestDto,
+    nullable: true,
+    description: 'Its pull request, if its repository has a forge',
+  })
+  pullRequest!: PullRequestDto | null;
   @ApiProperty({
     type: ChangeStepDto,
     nullable: true,

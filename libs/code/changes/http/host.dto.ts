@@ -1,27 +1,40 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { Int, JsonObject, OneOf, Text, TextList } from '#lib/http';
+import { FORGES } from '#lib/forges/domain';
+import { Int, JsonObject, NestedList, OneOf, Text, TextList } from '#lib/http';
 import type { Sent } from '#lib/kernel';
 import { RepositoryAccessDto } from '#lib/repositories';
 import type { RepositoryAccess } from '#lib/repositories/domain';
 import {
   ShownId,
   ShownInt,
+  ShownIntOrNull,
   ShownOneOf,
   ShownText,
   ShownTextOrNull,
   ShownTexts,
   ShownTime,
+  ShownTimeOrNull,
 } from '#lib/task-manager';
 import { CHANGE_STATES, type ChangeState, type Step, STEPS } from '../domain/change-state.js';
+import type { PullRequestWork } from '../domain/pull-request-words.js';
 import { type Outcome, OUTCOMES, type StepReport } from '../domain/step-report.js';
 import type { HostChange, RunRepository, StepWork } from '../hosts/host-change.js';
+import type { FoundPullRequest, SaidAtForge } from '../forge/pull-requests.js';
 import type { SubmitRequest } from '../hosts/submissions.js';
-import { ChangeReviewDto } from './changes.dto.js';
+import { ChangeCommentDto, ChangeReviewDto } from './changes.dto.js';
 
 const COMMIT = { regexp: /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/, words: 'be the hash of a commit' };
+const EVENT_ID = { regexp: /^[a-z]+:\d+$/, words: 'be as in review:1' };
+const PAGE = { regexp: /^https?:\/\/\S+$/, words: 'be an address with http or https' };
+const SAID = ['approved', 'changes_requested', 'commented'] as const;
+const STATUS_STATES = ['pending', 'success', 'failure'] as const;
+const PULL_REQUEST_STATES = ['open', 'closed', 'merged'] as const;
+const FORGES_OF_HOSTS = FORGES.filter((name) => name !== 'none');
 const MAX_COUNT = 2_147_483_647;
 /** In characters. */
 const MAX_OUTPUT = 65_536;
+
+type Status = PullRequestWork['status'];
 
 /** The hash of a commit, in hexadecimal digits. */
 const Commit = (options: { optional?: boolean; description: string }) =>
@@ -32,7 +45,7 @@ const Commit = (options: { optional?: boolean; description: string }) =>
     ...options,
   });
 
-export class HostChangeDto implements HostChange {
+export class HostChangeDto implements Sent<HostChange> {
   @ShownId({ description: 'The id of its task' }) id!: string;
   @ShownId() repositoryId!: string;
   @ShownOneOf(CHANGE_STATES) state!: ChangeState;
@@ -55,6 +68,7 @@ export class HostChangeDto implements HostChange {
       'closed change, those of each submission. If the target contains one, the change has landed.',
   })
   landingCommits!: string[];
+  @ShownTimeOrNull() approvedAt!: string | null;
 }
 
 class RunChangeDto extends HostChangeDto {
@@ -99,11 +113,34 @@ class StepDto implements Sent<StepWork['step']> {
   @ShownOneOf(STEPS, {
     description:
       '`prove`: run the acceptance commands on the submitted commit. `land`: rebase, prove, push to ' +
-      'the target. `remove`: remove the branch.',
+      'the target. `remove`: remove the branch. `sync`: bring the pull request up to date.',
   })
   kind!: Step;
   @ShownInt({ description: 'Counts the claims; each report names it' }) generation!: number;
   @ShownTime({ description: 'The end of the lease' }) until!: string;
+}
+
+class PullRequestStatusDto implements Status {
+  @ShownOneOf(STATUS_STATES) state!: Status['state'];
+  @ShownText() description!: string;
+  @ShownTextOrNull({ description: 'The page of the change' }) url!: string | null;
+}
+
+class PullRequestCommentDto {
+  @ShownText({ description: 'Its mark at the forge' }) id!: string;
+  @ShownText() body!: string;
+}
+
+class PullRequestWorkDto implements PullRequestWork {
+  @ShownIntOrNull({ description: 'Null until it is known' }) number!: number | null;
+  @ShownTextOrNull({ description: 'What the last synchronisation has written and read' })
+  seen!: string | null;
+  @ShownText() title!: string;
+  @ShownText({ description: "Drover's part of the description" }) body!: string;
+  @ApiProperty({ type: PullRequestStatusDto, description: 'Of the submitted commit' })
+  status!: PullRequestStatusDto;
+  @ApiProperty({ type: [PullRequestCommentDto], description: 'Comments that must be there' })
+  comments!: PullRequestCommentDto[];
 }
 
 export class StepWorkDto implements Sent<StepWork> {
@@ -113,6 +150,12 @@ export class StepWorkDto implements Sent<StepWork> {
   @ShownText({ description: 'The title of the task' }) title!: string;
   @ShownText({ description: 'The message of the commit on the target, with its trailers' })
   message!: string;
+  @ApiProperty({
+    type: PullRequestWorkDto,
+    nullable: true,
+    description: 'What its pull request must be. Null: the repository has no forge',
+  })
+  pullRequest!: PullRequestWorkDto | null;
 }
 
 export class HeldStepDto {
@@ -132,8 +175,9 @@ export class StepLeaseDto {
 export class ReportStepDto extends HeldStepDto implements StepReport {
   @OneOf(OUTCOMES, {
     description:
-      'prove: green, red, refused. land: merged, red, conflict, blocked. remove: removed, or merged ' +
-      'if the change was on the target when it was closed. Each: ' +
+      'prove: green, red, refused. land: merged, red, conflict. remove: removed, or merged ' +
+      'if the change was on the target when it was closed. sync: synced. Each: blocked, ' +
+      'which time or a person ends, ' +
       'failed, which is tried again, and released, which another host takes at once.',
   })
   outcome!: Outcome;
@@ -170,7 +214,40 @@ export class ReportStepDto extends HeldStepDto implements StepReport {
   @Text({
     max: 4_000,
     optional: true,
-    description: 'refused, blocked, failed: why, in words for people',
+    description:
+      'refused, blocked, failed: why, in words for people. merged: a remark about the commit',
   })
   reason?: string;
+  @Int(0, 86_400, {
+    optional: true,
+    description: 'blocked: the time for which nothing can be done. Default: it grows by itself',
+  })
+  waitSeconds?: number;
+}
+
+class SaidAtForgeDto implements SaidAtForge {
+  @Text({ max: 100, pattern: EVENT_ID, example: 'review:1', description: 'Its id at the forge' })
+  id!: string;
+  @Text({ max: 200, description: 'The name of the person there' }) login!: string;
+  @OneOf(SAID) verdict!: SaidAtForge['verdict'];
+  @Commit({ optional: true, description: 'The commit that was reviewed' }) commit?: string;
+  @Text({ min: 0, max: 16_000 }) body!: string;
+  @NestedList(() => ChangeCommentDto, { maxItems: 500, optional: true })
+  comments?: ChangeCommentDto[];
+}
+
+export class RecordPullRequestDto extends HeldStepDto implements FoundPullRequest {
+  @OneOf(FORGES_OF_HOSTS) forge!: string;
+  @Int(1, MAX_COUNT) number!: number;
+  @Text({ max: 2_000, pattern: PAGE, description: 'The address of its page' }) url!: string;
+  @OneOf(PULL_REQUEST_STATES) state!: FoundPullRequest['state'];
+  @Commit({ optional: true, description: 'merged: the commit on the target' })
+  mergedCommit?: string;
+  @Text({ max: 200, optional: true, description: 'For the next synchronisation' }) seen?: string;
+  @NestedList(() => SaidAtForgeDto, {
+    maxItems: 200,
+    optional: true,
+    description: 'The words of people who can write to the repository. Each counts once.',
+  })
+  said?: SaidAtForgeDto[];
 }

@@ -22,6 +22,8 @@ import { lockOtherAttempts, type OtherAttempt } from './attempts.sql.js';
 export interface Mover {
   workspaceId: string;
   actor: Actor;
+  /** The author of reviews, if it is not the actor: a person at a forge, as in github:ada. */
+  author?: string;
 }
 
 /** A proof, a review or a conflict before it is stored. */
@@ -33,6 +35,8 @@ export interface NewReview {
   comments?: readonly ChangeComment[];
   exitCode?: number;
   durationMs?: number;
+  /** Of a person at a forge: its id there. */
+  externalId?: string;
 }
 
 /** What to do after the commit, if anything. */
@@ -69,15 +73,15 @@ export class ChangeMoves {
   /** @returns the id of the review */
   async note(
     tx: Transaction,
-    { workspaceId, actor }: Mover,
+    { workspaceId, actor, author = authorOf(actor) }: Mover,
     change: Pick<LockedChange, 'task_id' | 'revision' | 'head_commit'>,
     review: NewReview,
   ): Promise<string> {
     const id = newId();
     const { kind, verdict, commit = change.head_commit, body = '', comments = [] } = review;
-    const { exitCode = null, durationMs = null } = review;
-    const about = [change.task_id, change.revision, kind, verdict, commit, authorOf(actor)];
-    const said = [body, JSON.stringify(comments), exitCode, durationMs];
+    const { exitCode = null, durationMs = null, externalId = null } = review;
+    const about = [change.task_id, change.revision, kind, verdict, commit, author];
+    const said = [body, JSON.stringify(comments), exitCode, durationMs, externalId];
     await tx.rows(insertReview, [workspaceId, id, ...about, ...said]);
     return id;
   }
@@ -105,7 +109,7 @@ export class ChangeMoves {
       const detail = `Another attempt was approved: ${chosen.task_id}.`;
       throw illegalChange(change.state, 'APPROVED', detail);
     }
-    const approved_by = authorOf(by.actor);
+    const approved_by = by.author ?? authorOf(by.actor);
     const message = 'Its change is approved';
     await this.move(tx, by, change, 'APPROVED', { approved_by, message });
     return this.closeAttempts(tx, by, others, change);
@@ -131,14 +135,18 @@ export class ChangeMoves {
   /**
    * Its commit is on the target: its task completes, unless it has ended. The other attempts at the
    * change are closed.
+   *
+   * @param remark a sentence about the commit, for the log
    */
   async merge(
     tx: Transaction,
     by: Mover,
     change: LockedChange,
     commit: string,
+    remark?: string,
   ): Promise<AfterCommit> {
-    const message = `Its change is merged as ${commit.slice(0, 12)}`;
+    const words = `Its change is merged as ${commit.slice(0, 12)}`;
+    const message = remark === undefined ? words : `${words}. ${remark}`;
     const others = await this.otherAttempts(tx, by, change);
     await this.move(tx, by, change, 'MERGED', { merged_commit: commit, message });
     // Otherwise its task ended while a host merged it.

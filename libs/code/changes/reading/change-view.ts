@@ -10,6 +10,12 @@ export interface ChangeStepView {
   attempts: number;
 }
 
+/** The pull request of a change. PullRequestDto describes its fields. */
+export interface PullRequestView {
+  number: number;
+  url: string;
+}
+
 /** A change in the API. ChangeDto describes its fields. */
 export interface ChangeView {
   id: string;
@@ -33,6 +39,7 @@ export interface ChangeView {
   approvedBy: string | null;
   reviewTaskId: string | null;
   obstacle: string | null;
+  pullRequest: PullRequestView | null;
   step: ChangeStepView | null;
   createdAt: string;
   submittedAt: string | null;
@@ -83,6 +90,10 @@ export function toChangeView(row: ShownChange): ChangeView {
     approvedBy: row.approved_by,
     reviewTaskId: row.review_task_id,
     obstacle: row.obstacle,
+    pullRequest:
+      row.pull_request === null || row.pull_request_url === null
+        ? null
+        : { number: row.pull_request, url: row.pull_request_url },
     step: step === null ? null : { kind: step, agentId, attempts },
     createdAt: row.created_at.toISOString(),
     submittedAt: time(row.submitted_at),

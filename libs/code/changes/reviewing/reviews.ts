@@ -10,8 +10,8 @@ import { lockWithAttempts } from '../moves/lock-with-attempts.js';
 import { Changes } from '../reading/changes.js';
 import type { WholeChange } from '../reading/change-view.js';
 import type { LockedChange } from '../store/changes.sql.js';
-import { approvalsOfChange } from '../store/reviews.sql.js';
-import { noteComment, retryStep } from './reviews.sql.js';
+import { approvalsOfChange, noteComment } from '../store/reviews.sql.js';
+import { hastenSync, retryStep } from './reviews.sql.js';
 
 /** A review by a person. */
 export interface ReviewRequest {
@@ -85,6 +85,7 @@ export class Reviews {
       const reviewId = await this.moves.note(tx, by, change, said);
       const { kind, id: actorId } = by.actor;
       await tx.rows(noteComment, [by.workspaceId, reviewId, kind, actorId]);
+      if (change.step === 'sync') await tx.rows(hastenSync, [by.workspaceId, id]);
     });
   }
 
@@ -97,7 +98,8 @@ export class Reviews {
   merge(caller: Caller, id: string): Promise<WholeChange> {
     return this.within(caller, id, async (tx, by, change) => {
       if (change.state === 'MERGED' && change.step === null) return;
-      if (change.step === null) throw illegalChange(change.state, 'MERGED');
+      const isIdle = change.step === 'sync' && change.obstacle === null;
+      if (change.step === null || isIdle) throw illegalChange(change.state, 'MERGED');
       await tx.rows(retryStep, [by.workspaceId, id]);
     });
   }

@@ -24,6 +24,9 @@ export interface ChangeRow {
   review_task_id: string | null;
   review_step: 'ask' | 'take' | null;
   obstacle: string | null;
+  pull_request: number | null;
+  pull_request_url: string | null;
+  pull_request_seen: string | null;
   step: Step | null;
   step_generation: number;
   step_agent_id: string | null;
@@ -43,7 +46,8 @@ export interface ChangeRow {
 export const CHANGE_COLUMNS = `c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
   c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.run_id, c.revision,
   c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
-  c.review_task_id, c.review_step, c.obstacle, c.step, c.step_generation, c.step_agent_id, c.step_until,
+  c.review_task_id, c.review_step, c.obstacle, c.pull_request,
+  c.pull_request_url, c.pull_request_seen, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
   c.closed_at, c.attempts_id`;
 

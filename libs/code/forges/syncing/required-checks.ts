@@ -1,21 +1,29 @@
 import type { ForgeCheck } from '../kinds/forge.js';
 
-/**
- * The reason why the required checks of a commit keep it from the target, in a sentence. Undefined
- * if all are there and succeeded.
- */
+/** Why required checks keep a commit from the target. */
+export interface Unchecked {
+  /** A sentence for people. */
+  reason: string;
+  /** False: the check can still succeed by itself. */
+  isFailed: boolean;
+}
+
+/** @returns undefined if all required checks are there and succeeded */
 export function whyUnchecked(
   required: readonly string[],
   checks: readonly ForgeCheck[],
-): string | undefined {
+): Unchecked | undefined {
   for (const name of required) {
     const of = checks.filter((check) => check.name === name);
     const failed = of.find(({ state }) => state === 'failure');
     if (failed !== undefined) {
-      return `The check ${name} failed${failed.description && `: ${failed.description}`}`;
+      const words = failed.description === '' ? '' : `: ${failed.description}`;
+      return { reason: `The check ${name} failed${words}`, isFailed: true };
     }
-    if (of.length === 0) return `The check ${name} is not reported yet`;
-    if (of.some(({ state }) => state === 'pending')) return `The check ${name} is under way`;
+    const isUnderWay = of.some(({ state }) => state === 'pending');
+    if (of.length > 0 && !isUnderWay) continue;
+    const reason = `The check ${name} is ${isUnderWay ? 'under way' : 'not reported yet'}`;
+    return { reason, isFailed: false };
   }
   return undefined;
 }

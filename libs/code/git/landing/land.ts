@@ -1,6 +1,12 @@
-import { type GitCall, gitSays } from '../process/git.js';
+import { type GitCall, gitSays, gitText } from '../process/git.js';
 import { CheckedOut } from '../remote/checked-out.js';
-import { push, type PushedRef, type ReachedRemote, readRefs } from '../remote/remote.js';
+import {
+  push,
+  type PushedRef,
+  type PushEnd,
+  type ReachedRemote,
+  readRefs,
+} from '../remote/remote.js';
 import { commitOf } from '../repository/folders.js';
 import type { Mirror } from '../repository/mirror.js';
 import type { CommitWords } from '../work/create-commit.js';
@@ -24,7 +30,16 @@ export interface LandingChange {
   planned?: readonly string[];
   method: MergeMethod;
   words: CommitWords;
+  /**
+   * The earliest time of the commit, in seconds since 1970. With it the commit is the same for each
+   * host that lands the change on the same tip.
+   */
+  at?: number;
 }
+
+/** `landed`: somebody else made a commit of it. `waits`: it can land later. */
+export type TargetEnd =
+  PushEnd | { kind: 'landed'; commit: string; remark?: string } | { kind: 'waits'; reason: string };
 
 export interface LandingParts {
   mirror: Mirror;
@@ -37,11 +52,16 @@ export interface LandingParts {
    * Records what is about to be pushed. It fails if the step has another host by now.
    */
   plan: (commit: string) => Promise<unknown>;
+  /** Moves the target in place of the plain push. */
+  moveTarget?: (
+    landing: { commit: string; tip: string },
+    push: () => Promise<PushEnd>,
+  ) => Promise<TargetEnd>;
   signal?: AbortSignal;
 }
 
 export type Landed =
-  | { kind: 'merged'; commit: string }
+  | { kind: 'merged'; commit: string; remark?: string }
   | { kind: 'red'; proof: RedProof }
   | { kind: 'conflict'; files: string[]; text: string }
   /** It can land later. The reason is a sentence for people. */
@@ -73,7 +93,8 @@ export async function land(change: LandingChange, parts: LandingParts): Promise<
       if (tip === landed) await checkedOut?.catchUp(landed);
       return { kind: 'merged', commit: landed };
     }
-    const result = await integrate({ ...change, onto: tip }, call);
+    const words = await timed(change, tip, call);
+    const result = await integrate({ ...change, words, onto: tip }, call);
     if (result.kind === 'conflict') return result;
     if (result.kind === 'same') {
       return { kind: 'merged', commit: tip };
@@ -88,7 +109,11 @@ export async function land(change: LandingChange, parts: LandingParts): Promise<
     }
     planned.push(commit);
     await parts.plan(commit);
-    const end = await push(call.gitDir, remote, [{ name: ref, from: tip, to: commit }], { signal });
+    const refs = [{ name: ref, from: tip, to: commit }];
+    const plain = () => push(call.gitDir, remote, refs, { signal });
+    const end = await (parts.moveTarget?.({ commit, tip }, plain) ?? plain());
+    if (end.kind === 'landed') return { ...end, kind: 'merged' };
+    if (end.kind === 'waits') return { kind: 'blocked', reason: end.reason };
     if (end.kind === 'refused') {
       return { kind: 'blocked', reason: `The repository refused the push: ${end.why}` };
     }
@@ -97,6 +122,33 @@ export async function land(change: LandingChange, parts: LandingParts): Promise<
     return { kind: 'merged', commit };
   }
   return { kind: 'blocked', reason: `The branch ${target} moves faster than acceptance takes` };
+}
+
+/** A commit is not earlier than its parent. */
+async function timed(
+  { words, at }: LandingChange,
+  tip: string,
+  call: GitCall,
+): Promise<CommitWords> {
+  if (at === undefined) return words;
+  const before = Number(await gitText(['log', '-1', '--format=%ct', tip], call));
+  return { ...words, date: `${Math.max(Math.ceil(at), before)} +0000` };
+}
+
+/**
+ * The reason why a commit of a forge is not the proven one, in a sentence. Undefined: it has its
+ * files, on top of the commit with which it was proven.
+ *
+ * @throws GitError
+ */
+export async function whyUnproven(
+  commit: string,
+  { proven, tip }: { proven: string; tip: string },
+  call: GitCall,
+): Promise<string | undefined> {
+  const isOnTip = (await gitText(['rev-parse', `${commit}^1`], call)) === tip;
+  if (isOnTip && (await treeOf(commit, call)) === (await treeOf(proven, call))) return undefined;
+  return 'The target moved while the forge merged it: acceptance has not seen the result';
 }
 
 async function whyBlocked(
@@ -155,12 +207,12 @@ async function contains(tip: string, commit: string, call: GitCall): Promise<boo
 export async function removeRefs(
   gitDir: string,
   remote: ReachedRemote,
-  only: Readonly<Record<string, string>>,
+  only: Readonly<Record<string, readonly string[]>>,
   { ownRefs, signal }: { ownRefs: readonly string[]; signal?: AbortSignal },
 ): Promise<void> {
   const found = await readRefs(remote, [...Object.keys(only), ...ownRefs], signal);
   const refs = [...found].flatMap(([name, commit]): PushedRef[] => {
-    const isOwn = ownRefs.includes(name) || only[name] === commit;
+    const isOwn = ownRefs.includes(name) || only[name]?.includes(commit) === true;
     return isOwn ? [{ name, from: commit, to: undefined }] : [];
   });
   for (const ref of refs) await push(gitDir, remote, [ref], { signal });

@@ -13,12 +13,14 @@ export interface CommitWords {
   committer?: Identity;
   /** A private SSH key, with which the commit is signed. */
   signingKey?: string | null;
+  /** The time of author and committer, as `git log --date=raw` has it. Default: now. */
+  date?: string;
 }
 
 export interface NewCommit extends CommitWords {
   tree: string;
   parents: readonly string[];
-  /** The time of the author, as `git log --format=%ad --date=raw` has it. */
+  /** The time of the author, if it is another one. */
   authorDate?: string;
 }
 
@@ -29,13 +31,15 @@ export interface NewCommit extends CommitWords {
  * @throws GitError
  */
 export async function createCommit(commit: NewCommit, call: GitCall): Promise<string> {
-  const { tree, parents, message, author, committer = author, signingKey, authorDate } = commit;
+  const { tree, parents, message, author, committer = author, signingKey, date } = commit;
+  const { authorDate = date } = commit;
   const env = {
     GIT_AUTHOR_NAME: plain(author.name),
     GIT_AUTHOR_EMAIL: plain(author.email),
     GIT_COMMITTER_NAME: plain(committer.name),
     GIT_COMMITTER_EMAIL: plain(committer.email),
     ...(authorDate !== undefined && { GIT_AUTHOR_DATE: authorDate }),
+    ...(date !== undefined && { GIT_COMMITTER_DATE: date }),
   };
   const from = parents.flatMap((parent) => ['-p', parent]);
   const args = ['commit-tree', ...from];

@@ -1,6 +1,19 @@
 import { query } from '#lib/database';
 import type { ForgeName } from '#lib/forges/domain';
 
+/**
+ * The repositories of a forge with one of these addresses. Reads the repositories of the workspace.
+ * Index: primary key. $1 workspace, $2 forge, $3 addresses in lower case, without `.git` at their
+ * ends.
+ */
+export const repositoriesAtForge = query<{ id: string }>(
+  'repositories_at_forge',
+  `
+SELECT r.id FROM repositories r
+WHERE r.workspace_id = $1 AND r.forge = $2
+  AND regexp_replace(lower(r.url), '(\\.git)?/?$', '') = ANY ($3::text[])`,
+);
+
 /** Locks a repository for a change of its secrets. Index: primary key. $1 workspace, $2 repository. */
 export const lockRepository = query<{
   url: string;

@@ -11,7 +11,7 @@ import type {
   RepositoryView,
 } from '../domain/repository.js';
 import { errorsOf } from '../domain/repository-change.js';
-import { lockRepository } from './repositories.sql.js';
+import { lockRepository, repositoriesAtForge } from './repositories.sql.js';
 import { REPOSITORY_FIELDS, toParts, toView } from './repository-view.js';
 
 interface SecretsRequest extends Partial<Omit<RepositorySecretValues, 'credentials'>> {
@@ -158,6 +158,14 @@ export class Repositories {
       throw new DroverError('version_mismatch');
     }
     return current;
+  }
+
+  /** The repositories of a forge that have one of the addresses, which can end with `.git`. */
+  async atForge(workspaceId: string, forge: string, urls: readonly string[]): Promise<string[]> {
+    const bare = urls.map((url) => url.toLowerCase().replace(/(?:\.git)?\/?$/, ''));
+    const tenant = this.database.tenant(workspaceId);
+    const rows = await tenant.rows(repositoriesAtForge, [workspaceId, forge, bare]);
+    return rows.map(({ id }) => id);
   }
 
   /**

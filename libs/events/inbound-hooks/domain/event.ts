@@ -42,6 +42,7 @@ export function eventOf(kind: HookKind, request: HookRequest, payload: unknown):
  */
 const DELIVERY_IDS: Record<HookKind, readonly string[]> = {
   github: ['x-github-delivery'],
+  gitea: ['x-gitea-delivery'],
   gitlab: ['webhook-id', 'idempotency-key', 'x-gitlab-event-uuid'],
   generic: ['webhook-id'],
 };
@@ -54,11 +55,8 @@ function deliveryIdOf(kind: HookKind, request: HookRequest): string {
 }
 
 const NAMES: Record<HookKind, (request: HookRequest, payload: unknown) => string> = {
-  github: (request, payload) => {
-    const action = textAt(payload, 'action');
-    const event = eventHeader(request, 'x-github-event');
-    return cut(action === '' ? event : `${event}.${action}`, MAX_NAME);
-  },
+  github: (request, payload) => nameOf(eventHeader(request, 'x-github-event'), payload),
+  gitea: (request, payload) => nameOf(eventHeader(request, 'x-gitea-event'), payload),
   gitlab: (request) => eventHeader(request, 'x-gitlab-event'),
   generic: (_, payload) => {
     const type = textAt(payload, 'type');
@@ -68,6 +66,11 @@ const NAMES: Record<HookKind, (request: HookRequest, payload: unknown) => string
   },
 };
 
+function nameOf(event: string, payload: unknown): string {
+  const action = textAt(payload, 'action');
+  return cut(action === '' ? event : `${event}.${action}`, MAX_NAME);
+}
+
 function eventHeader(request: HookRequest, name: string): string {
   const value = headerOf(request, name) ?? '';
   if (WORDS.test(value)) return value;
@@ -75,11 +78,8 @@ function eventHeader(request: HookRequest, name: string): string {
 }
 
 const SUBJECTS: Record<HookKind, (payload: unknown) => string> = {
-  github: (payload) => {
-    const repository = textAt(payload, 'repository.full_name');
-    const number = textAt(payload, 'issue.number') || textAt(payload, 'pull_request.number');
-    return repository && number && `github:${repository}#${number}`;
-  },
+  github: (payload) => issueOf('github', payload),
+  gitea: (payload) => issueOf('gitea', payload),
   gitlab: (payload) => {
     const project = textAt(payload, 'project.path_with_namespace');
     const about = gitlabObject(payload);
@@ -87,6 +87,12 @@ const SUBJECTS: Record<HookKind, (payload: unknown) => string> = {
   },
   generic: (payload) => textAt(payload, 'subject'),
 };
+
+function issueOf(kind: HookKind, payload: unknown): string {
+  const repository = textAt(payload, 'repository.full_name');
+  const number = textAt(payload, 'issue.number') || textAt(payload, 'pull_request.number');
+  return repository && number && `${kind}:${repository}#${number}`;
+}
 
 /** `#12` for an issue, `!12` for a merge request. Comments name their object separately. */
 function gitlabObject(payload: unknown): string {

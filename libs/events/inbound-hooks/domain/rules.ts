@@ -70,6 +70,7 @@ export function taskOf(rule: HookRule, event: HookEvent, source: object): Record
 
 const COMMENT: Record<HookKind, string> = {
   github: '{{comment.body}}',
+  gitea: '{{comment.body}}',
   gitlab: '{{object_attributes.note}}',
   generic: '{{text}}',
 };

@@ -1,7 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
-export const HOOK_KINDS = ['github', 'gitlab', 'generic'] as const;
+export const HOOK_KINDS = ['github', 'gitea', 'gitlab', 'generic'] as const;
 export type HookKind = (typeof HOOK_KINDS)[number];
 
 /** A request as received. Nothing of it is trusted yet. */
@@ -31,6 +31,8 @@ export function isSigned(
   switch (kind) {
     case 'github':
       return hasHubSignature(request, secrets);
+    case 'gitea':
+      return hasGiteaSignature(request, secrets);
     case 'gitlab':
       return hasStandardSignature(request)
         ? isStandard(request, secrets, now)
@@ -42,7 +44,7 @@ export function isSigned(
 
 /** Whether the signature covers only the body, so that the delivery id can be anything. */
 export function coversBodyAlone(kind: HookKind): boolean {
-  return kind === 'github';
+  return kind === 'github' || kind === 'gitea';
 }
 
 /** The header, if it is present exactly once. */
@@ -54,10 +56,17 @@ export function headerOf({ headers }: HookRequest, name: string): string | undef
 /** GitHub signs the body with the secret's whole text as the key. */
 function hasHubSignature(request: HookRequest, secrets: readonly string[]): boolean {
   const given = headerOf(request, 'x-hub-signature-256') ?? '';
-  return secrets.some((secret) => {
-    const digest = createHmac('sha256', secret).update(request.body).digest('hex');
-    return isSame(given, `sha256=${digest}`);
-  });
+  return secrets.some((secret) => isSame(given, `sha256=${digestOf(request, secret)}`));
+}
+
+/** Gitea and Forgejo sign in the same way, without the name of the algorithm. */
+function hasGiteaSignature(request: HookRequest, secrets: readonly string[]): boolean {
+  const given = headerOf(request, 'x-gitea-signature') ?? '';
+  return secrets.some((secret) => isSame(given, digestOf(request, secret)));
+}
+
+function digestOf({ body }: HookRequest, secret: string): string {
+  return createHmac('sha256', secret).update(body).digest('hex');
 }
 
 /** GitLab's older way: the secret itself. */

@@ -13,6 +13,9 @@ const HEADERS = [
   'webhook-signature',
   'x-github-delivery',
   'x-github-event',
+  'x-gitea-delivery',
+  'x-gitea-event',
+  'x-gitea-signature',
   'x-hub-signature-256',
   'x-gitlab-event',
   'x-gitlab-event-uuid',
@@ -37,7 +40,7 @@ export class HooksController {
     summary: 'Send an event to an inbound hook',
     description:
       'The sender signs the bytes of the body as the kind of the hook requires: by ' +
-      'Standard Webhooks, or with the headers of GitHub or GitLab. A repeated delivery ' +
+      'Standard Webhooks, or with the headers of GitHub, Gitea or GitLab. A repeated delivery ' +
       'gets the same answer and has no further effect.',
   })
   @SignatureHeaders()

@@ -16,6 +16,7 @@ import {
   taskOfSubject,
 } from '../store/deliveries.sql.js';
 import { hookOfAddress } from '../store/hooks.sql.js';
+import { HookListeners } from './hook-listeners.js';
 
 /** Maximum number of attempts when a delivery meets a concurrent copy of itself. */
 const ATTEMPTS = 3;
@@ -54,6 +55,7 @@ export class HookReceiver {
     private readonly creation: TaskCreation,
     private readonly commands: TaskCommands,
     private readonly taskSecrets: TaskSecrets,
+    private readonly listeners: HookListeners,
   ) {}
 
   /**
@@ -70,10 +72,12 @@ export class HookReceiver {
     const event = eventOf(hook.kind, request, parseJsonBody(request.body));
     const caller: HookCaller = { kind: 'hook', workspaceId: hook.workspace_id, hookId: hook.id };
     const delivery = { caller, kind: hook.kind, event, traceparent: request.traceparent };
+    // Before the rules, and for a repeated delivery as well: it only makes work due.
+    const heard = await this.listeners.hear(hook.workspace_id, hook.kind, event.payload);
     const matched = ruleFor(hook.rules, event);
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const before = await this.findBefore(delivery);
-      const row = before ?? (await this.act(delivery, matched).catch(unlessDoneBefore));
+      const row = before ?? (await this.act(delivery, matched, heard).catch(unlessDoneBefore));
       if (row) return told(row);
     }
     throw new DroverError('conflict_retry', { retryAfterSeconds: 1 });
@@ -103,8 +107,16 @@ export class HookReceiver {
   }
 
   /** @throws DoneBefore */
-  private act(delivery: Delivery, matched: Matched | undefined): Promise<DeliveryRow> {
+  private act(
+    delivery: Delivery,
+    matched: Matched | undefined,
+    heard: string | undefined,
+  ): Promise<DeliveryRow> {
     const tenant = this.database.tenant(delivery.caller.workspaceId);
+    if (!matched && heard !== undefined) {
+      const { subject } = delivery.event;
+      return keep(tenant, delivery, { outcome: 'synced', subject, taskId: heard });
+    }
     if (!matched) return keep(tenant, delivery, { outcome: 'ignored', reason: 'no_rule' });
     const subject = subjectOf(matched.rule, delivery.event);
     const result = { rule: matched.index, subject };

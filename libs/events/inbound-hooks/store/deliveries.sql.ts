@@ -1,6 +1,6 @@
 import { command, query } from '#lib/database';
 
-export const OUTCOMES = ['created', 'resumed', 'known', 'ignored', 'refused'] as const;
+export const OUTCOMES = ['created', 'resumed', 'synced', 'known', 'ignored', 'refused'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
 export interface DeliveryRow {
