@@ -89,6 +89,8 @@ it('a change is made, sent back, approved and merged', async () => {
   expect((await drover('review', 'approve', id)).stdout).toContain('APPROVED');
   await finish('land', { outcome: 'blocked', reason: 'The checkout is dirty.' });
   expect((await drover('review', 'show', id)).stdout).toContain('The checkout is dirty.');
+  const queue = await drover('review', 'queue', '--repo', 'shop');
+  expect(queue.stdout).toMatch(`shop\tmain\t1\t${id}\tblocked\t`);
   expect((await drover('change', 'merge', id)).code).toBe(0);
   await finish('land', { outcome: 'merged', commit: commit(4) });
   expect(await json('task', 'show', id)).toMatchObject({ status: 'COMPLETED' });

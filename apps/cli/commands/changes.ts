@@ -5,7 +5,7 @@ import type { CommandSpec, Commands } from '../command.js';
 import { usageError } from '../failure.js';
 import { omitUndefined } from '../flags.js';
 import { LIST_OPTIONS, readList } from '../lists.js';
-import { formatAge } from '../output/output.js';
+import { formatAge, formatDuration } from '../output/output.js';
 
 type Change = components['schemas']['WholeChange'];
 type Comment = components['schemas']['ChangeComment'];
@@ -172,6 +172,36 @@ function step(verb: string, summary: string, example: string): CommandSpec {
 
 const merge = step('merge', 'Ask hosts to merge an approved change now', 'review merge $TASK');
 
+const queue: CommandSpec = {
+  usage: 'queue',
+  summary: 'Show the merge queue of each branch',
+  options: [['--repo <repo>', 'name or ID of the repository']],
+  examples: ['review queue', 'review queue --repo shop'],
+  run: async (cli, _args, flags) => {
+    const query = omitUndefined({ repositoryId: flags.text('repo') });
+    const answer = await cli.drover.get('/api/v1/changes/merge-queue', { params: { query } });
+    if (cli.out.json) return cli.out.value(answer.items);
+    const rows = answer.items.flatMap(({ changes, ...branch }) =>
+      changes.map((change) => ({ ...branch, ...change })),
+    );
+    cli.out.rows(
+      rows,
+      [
+        { title: 'repo', of: ({ repositoryName }) => repositoryName },
+        { title: 'branch', of: ({ target }) => target },
+        { title: 'place', of: ({ position }) => position },
+        { title: 'id', of: ({ id }) => id },
+        { title: 'status', of: ({ status }) => status },
+        { title: 'host', of: ({ agentName }) => agentName },
+        { title: 'expected in', of: ({ expectedAt }) => formatWait(expectedAt) },
+        { title: 'title', of: ({ title }) => title, wide: true },
+        { title: 'obstacle', of: ({ obstacle }) => obstacle, wide: true },
+      ],
+      'No change waits for its merge.',
+    );
+  },
+};
+
 const assign: CommandSpec = {
   usage: 'assign <task> <agent>',
   summary: 'Assign the task of a change to an agent',
@@ -212,7 +242,7 @@ const reset: CommandSpec = {
 const commands: Commands = {
   review: {
     summary: 'Review and merge what tasks change in repositories',
-    commands: [list, show, diff, compare, approve, requestChanges, merge],
+    commands: [list, show, diff, compare, approve, requestChanges, merge, queue],
   },
   change: {
     summary: 'Move the changes of tasks by hand',
@@ -239,4 +269,8 @@ function describeVerdict({ verdict, author, exitCode }: Change['reviews'][number
 
 function describeComment({ path, line, text }: Comment): string {
   return `${path}:${line}: ${text}`;
+}
+
+function formatWait(at: string | null): string | null {
+  return at === null ? null : formatDuration((Date.parse(at) - Date.now()) / 1_000);
 }

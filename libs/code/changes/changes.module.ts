@@ -16,8 +16,10 @@ import { AttemptsController } from './http/attempts.controller.js';
 import { ChangeCostsController } from './http/change-costs.controller.js';
 import { ChangeStepsController } from './http/change-steps.controller.js';
 import { ChangesController } from './http/changes.controller.js';
+import { MergeQueueController } from './http/merge-queue.controller.js';
 import { RunChangesController } from './http/run-changes.controller.js';
 import { ChangeMoves } from './moves/change-moves.js';
+import { MergeQueue } from './queue/merge-queue.js';
 import { Changes } from './reading/changes.js';
 import { AgentReviews } from './reviewing/agent-reviews.js';
 import { Reviews } from './reviewing/reviews.js';
@@ -37,6 +39,7 @@ import { Reviews } from './reviewing/reviews.js';
     ChangeCostsController,
     ChangesController,
     ChangeStepsController,
+    MergeQueueController,
     RunChangesController,
   ],
   exports: [AgentReviews],
@@ -48,6 +51,7 @@ import { Reviews } from './reviewing/reviews.js';
     ChangeMoves,
     ChangeSteps,
     ForgeEvents,
+    MergeQueue,
     PullRequests,
     Reviews,
     StepClaims,

@@ -491,6 +491,46 @@ WHERE c.workspace_id = $1 AND c.attempts_id = $2 AND c.task_id <> $3
 ORDER BY c.task_id
 FOR NO KEY UPDATE
 
+-- merge_queue
+WITH queued AS MATERIALIZED (
+  SELECT c.task_id, c.repository_id, c.target, c.approved_by, c.approved_at, c.obstacle,
+    c.step_agent_id, c.step_attempts, c.step_due_at <= now() AS is_due, c.step_due_at,
+    row_number() OVER (PARTITION BY c.repository_id, c.target
+      ORDER BY c.step_agent_id IS NULL, greatest(c.step_due_at, now()), c.approved_at, c.task_id)::int
+      AS position
+  FROM changes c
+  WHERE c.workspace_id = $1 AND c.state = 'APPROVED' AND ($2::uuid IS NULL OR c.repository_id = $2)
+),
+pace AS MATERIALIZED (
+  SELECT b.repository_id, b.target, p.seconds
+  FROM (SELECT DISTINCT repository_id, target FROM queued) b
+  CROSS JOIN LATERAL (
+    SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY m.seconds) AS seconds
+    FROM (
+      SELECT extract(epoch FROM l.merged_at
+        - greatest(l.approved_at, lag(l.merged_at) OVER (ORDER BY l.merged_at)))::float8 AS seconds
+      FROM (
+        SELECT c.merged_at, c.approved_at FROM changes c
+        WHERE c.workspace_id = $1 AND c.repository_id = b.repository_id AND c.target = b.target
+          AND c.state = 'MERGED'
+        ORDER BY c.merged_at DESC LIMIT 21) l
+      WHERE l.approved_at IS NOT NULL
+      ORDER BY l.merged_at DESC LIMIT 20) m) p
+)
+SELECT q.task_id, t.title, q.repository_id, r.name AS repository_name, q.target, q.position,
+  q.approved_by, q.approved_at, q.obstacle, q.step_agent_id AS agent_id, a.name AS agent_name,
+  q.step_attempts, q.is_due, nullif(q.step_due_at, 'infinity') AS due_at,
+  p.seconds AS seconds_per_merge,
+  CASE WHEN q.step_due_at < 'infinity' THEN
+    greatest(q.step_due_at, now()) + q.position * make_interval(secs => p.seconds) END AS expected_at
+FROM queued q
+JOIN pace p ON p.repository_id = q.repository_id AND p.target = q.target
+JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = q.task_id
+JOIN repositories r ON r.workspace_id = $1 AND r.id = q.repository_id
+LEFT JOIN agents a ON a.workspace_id = $1 AND a.id = q.step_agent_id
+ORDER BY r.name, q.repository_id, q.target, q.position
+LIMIT $3
+
 -- merged_changes
 WITH page AS MATERIALIZED (
   SELECT c.* FROM changes c
