@@ -66,6 +66,7 @@ export const COMMANDS: readonly Entry[] = [
     summary: 'Manage the repositories on which agents work',
     load: repositories,
   },
+  { name: 'user', summary: 'Manage users, and your password', load: users },
   {
     name: 'webhook',
     summary: 'Manage webhooks and their deliveries',
@@ -93,6 +94,9 @@ function stack() {
 }
 function workers() {
   return import('./commands/workers.js');
+}
+function users() {
+  return import('./commands/users.js');
 }
 function attention() {
   return import('./commands/attention.js');

@@ -6,7 +6,16 @@ import { ALL, readList } from './lists.js';
 
 /** The kinds of things that commands find by a part of their id, or by their name. */
 export type Kind =
-  'task' | 'agent' | 'project' | 'repo' | 'schedule' | 'budget' | 'webhook' | 'question';
+  | 'task'
+  | 'agent'
+  | 'project'
+  | 'repo'
+  | 'schedule'
+  | 'budget'
+  | 'webhook'
+  | 'question'
+  | 'member'
+  | 'user';
 
 /** The kinds of things that a usage or an option names as `<task>` or `<task...>`, in their order. */
 export function kindsOf(usage: string): { kind: Kind | undefined; isMany: boolean }[] {
@@ -37,7 +46,8 @@ export async function findId(cli: Cli, kind: Kind, word: string): Promise<string
   const [only, another] = found;
   if (only !== undefined && another === undefined) return only.id;
   if (only === undefined) {
-    const advice = `List them with \`drover ${kind} list\`.`;
+    const list = kind === 'member' ? 'workspace members' : `${kind} list`;
+    const advice = `List them with \`drover ${list}\`.`;
     throw new Failure(`No ${kind} has the id or name ${word}.`, advice, EXIT.notFound);
   }
   const shown = found.slice(0, MOST_SHOWN).map(({ id, name = '' }) => `\n  ${id} ${name}`);
@@ -80,6 +90,19 @@ const FIND: Record<Kind, Find> = {
       drover.get('/api/v1/questions', { params: { query: { status: 'open', ...page } } }),
     );
     return open;
+  }),
+  member: among(async (cli) => {
+    const path = { workspaceId: await cli.workspaceId() };
+    const members = await readList(ALL, (query) =>
+      cli.drover.get('/api/v1/workspaces/{workspaceId}/members', { params: { path, query } }),
+    );
+    return members.map(({ userId, email }) => ({ id: userId, name: email }));
+  }),
+  user: among(async ({ drover }) => {
+    const users = await readList(ALL, (query) =>
+      drover.get('/api/v1/users', { params: { query } }),
+    );
+    return users.map(({ id, email }) => ({ id, name: email }));
   }),
 };
 

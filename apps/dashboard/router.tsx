@@ -113,6 +113,11 @@ const routes = [
   }),
   createRoute({
     getParentRoute: () => root,
+    path: '/users',
+    component: lazyRouteComponent(() => import('./pages/users.js'), 'UsersPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: '/audit',
     component: lazyRouteComponent(() => import('./pages/audit.js'), 'AuditPage'),
   }),

@@ -26,6 +26,7 @@ interface MenuLink {
   icon: ComponentProps<typeof Icon>['name'];
   /** What the number beside the name counts. */
   counts?: (keyof Attention)[];
+  operatorsOnly?: boolean;
 }
 
 const LINKS: MenuLink[] = [
@@ -47,6 +48,7 @@ const LINKS: MenuLink[] = [
   { to: '/webhooks', name: 'Webhooks', icon: 'webhooks' },
   { to: '/settings', name: 'Settings', icon: 'settings' },
   { to: '/audit', name: 'Audit log', icon: 'audit' },
+  { to: '/users', name: 'Users', icon: 'users', operatorsOnly: true },
 ];
 
 /** The frame around every page: the signed-in user and the workspace. */
@@ -122,6 +124,7 @@ function NoWorkspace() {
 function Sidebar() {
   const { user, memberships, workspaceId, switchTo } = useWorkspace();
   const { data: attention } = useAttention();
+  const links = LINKS.filter(({ operatorsOnly }) => !operatorsOnly || user.isOperator);
   return (
     <header className="sidebar">
       <Brand />
@@ -141,7 +144,7 @@ function Sidebar() {
       </label>
       <nav aria-label="Pages">
         <ul>
-          {LINKS.map(({ to, name, icon, counts = [] }) => (
+          {links.map(({ to, name, icon, counts = [] }) => (
             <li key={to}>
               <Link to={to} activeOptions={{ exact: to === '/', includeSearch: false }}>
                 <Icon name={icon} />

@@ -50,3 +50,21 @@ it('a name stands for a repository and a schedule', async () => {
   const shown = await json<object>('schedule', 'show', 'nightly');
   expect(JSON.stringify(shown)).toContain(`"repositoryId":"${repositoryId}"`);
 });
+
+it('an email address stands for a user and a member', async () => {
+  await fleet.db.owner.query(
+    `UPDATE users SET is_operator = true
+     WHERE id IN (SELECT user_id FROM workspace_members WHERE workspace_id = $1)`,
+    [fleet.workspaceId],
+  );
+  const created = await drover(['user', 'create', 'ann@example.test', '--name', 'Ann']);
+  expect([created.code, created.stdout.trim().length > 11]).toEqual([0, true]);
+  expect(await json('user', 'disable', 'ann@example.test')).toMatchObject({
+    name: 'Ann',
+    disabledAt: expect.any(String),
+  });
+  const unknown = await drover(['user', 'enable', 'nobody@example.test']);
+  expect(unknown.stderr).toContain('drover user list');
+  const member = await drover(['workspace', 'remove', 'ann@example.test']);
+  expect(member.stderr).toContain('drover workspace members');
+});

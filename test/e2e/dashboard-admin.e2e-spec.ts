@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { TestFleet } from '../support/fleet.js';
 import { waitFor } from '../support/wait-for.js';
-import { createPerson, TestBrowser } from './dashboard/browser.js';
+import { createPerson, listAxeFindingsInAllLooks, TestBrowser } from './dashboard/browser.js';
 
 /** Administration of a workspace in the dashboard. */
 
@@ -28,6 +28,9 @@ beforeAll(async () => {
   await once(receiver, 'listening');
   browser = await TestBrowser.start(`http://127.0.0.1:${fleet.port}`);
   const person = await createPerson(fleet, [fleet.workspaceId]);
+  await fleet.db.owner.query('UPDATE users SET is_operator = true WHERE email = $1', [
+    person.email,
+  ]);
   page = await browser.openSignedIn(person, { timeZone: TIME_ZONE });
 });
 
@@ -197,6 +200,35 @@ describe('the dashboard', () => {
     expect(body.items).toMatchObject([{ scope: 'task_type', taskType: 'deploy' }]);
     await rowOf('A bad release').getByRole('button', { name: 'End pause' }).click();
     await page.getByText('No active pauses').waitFor();
+  });
+
+  it('an operator creates and disables a user, and changes the own password', async () => {
+    await page.goto('/users');
+    await button('Create user').click();
+    await openDialog().getByLabel('Email address').fill('new@example.test');
+    await confirm('Create user');
+    const password = (await page.locator('pre.foreign').textContent())?.trim() ?? '';
+    const login = async (word: string) => {
+      const body = JSON.stringify({ email: 'new@example.test', password: word });
+      const headers = { 'content-type': 'application/json' };
+      const address = `http://127.0.0.1:${fleet.port}/api/v1/auth/login`;
+      return (await fetch(address, { method: 'POST', headers, body })).status;
+    };
+    expect(await login(password)).toBe(200);
+    expect(await listAxeFindingsInAllLooks(page)).toEqual([]);
+    await rowOf('new@example.test').getByRole('button', { name: 'Disable' }).click();
+    await confirm('Disable user');
+    await rowOf('new@example.test').getByRole('button', { name: 'Enable' }).waitFor();
+    expect(await login(password)).toBe(401);
+    await page.goto('/settings');
+    await button('Change password').click();
+    await openDialog().getByLabel('Current password').fill('not the password');
+    await openDialog().getByLabel('New password').fill('another long password');
+    await confirm('Change password');
+    await openDialog().getByRole('alert').waitFor();
+    await openDialog().getByLabel('Current password').fill('a password that is long enough');
+    await confirm('Change password');
+    await page.getByText('Password changed').waitFor();
   });
 
   it('a refused form shows the reason and keeps its input', async () => {

@@ -121,10 +121,10 @@ const invite: CommandSpec = {
 };
 
 const remove: CommandSpec = {
-  usage: 'remove <user>',
+  usage: 'remove <member>',
   summary: 'Remove a member, revoke their keys and tokens, and disable their hooks',
   options: [['--keep-hooks', 'keep their webhooks and inbound hooks enabled']],
-  examples: ['workspace remove $USER_ID'],
+  examples: ['workspace remove ann@example.org'],
   run: async (cli, [userId = ''], flags) => {
     const path = { workspaceId: await cli.workspaceId(), userId };
     const params = { path, query: flags.has('keep-hooks') ? { keepHooks: true } : {} };

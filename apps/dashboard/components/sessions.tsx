@@ -1,6 +1,7 @@
 import type { components } from '#lib/api-client';
 import { useCommand, useRead } from '../api/read.js';
 import { stripControls } from '../domain/format.js';
+import { OwnPassword } from './own-password.js';
 import { Ago, Button, Loaded, Panel } from './parts.js';
 import { defineColumns, Table } from './table.js';
 
@@ -37,7 +38,7 @@ export function Sessions() {
     api.get('/api/v1/auth/sessions', { signal }),
   );
   return (
-    <Panel title="Your sessions" flush>
+    <Panel title="Your sessions" flush end={<OwnPassword />}>
       <Loaded query={sessions}>
         {({ items }) => (
           <Table label="Your sessions" columns={COLUMNS} rows={items} keyOf={({ id }) => id} />

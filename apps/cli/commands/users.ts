@@ -1,0 +1,107 @@
+import type { Cli } from '../cli.js';
+import type { CommandSpec, Commands } from '../command.js';
+import { LIST_OPTIONS, readList } from '../lists.js';
+import { askSecret } from '../prompt.js';
+import { formatAge } from '../output/output.js';
+
+const list: CommandSpec = {
+  usage: 'list',
+  summary: 'List all users of the installation',
+  options: LIST_OPTIONS,
+  examples: ['user list'],
+  run: async (cli, _args, flags) => {
+    const users = await readList(flags, (query) =>
+      cli.drover.get('/api/v1/users', { params: { query } }),
+    );
+    cli.out.rows(
+      users,
+      [
+        { title: 'id', of: ({ id }) => id },
+        { title: 'email', of: ({ email }) => email, wide: true },
+        { title: 'name', of: ({ name }) => name, wide: true },
+        { title: 'operator', of: ({ isOperator }) => (isOperator ? 'yes' : null) },
+        { title: 'disabled', of: ({ disabledAt }) => formatAge(disabledAt) },
+      ],
+      'No users found.',
+    );
+  },
+};
+
+const create: CommandSpec = {
+  usage: 'create <email>',
+  summary: 'Create a user and print the password once',
+  options: [
+    ['--name <text>', 'name of the user (default: the email address)'],
+    ['--operator', 'let the user manage the installation'],
+    ['--password-stdin', 'read the password instead of generating it'],
+  ],
+  examples: ['user create ann@example.org --name Ann'],
+  run: async (cli, [email = ''], flags) => {
+    const body = {
+      email,
+      name: flags.text('name') ?? email,
+      ...(flags.has('operator') && { isOperator: true }),
+      ...(flags.has('password-stdin') && { password: await askSecret('Password: ') }),
+    };
+    const user = await cli.drover.post('/api/v1/users', { body });
+    cli.out.done(user, user.generatedPassword ?? user.id);
+  },
+};
+
+const disable: CommandSpec = {
+  usage: 'disable <user>',
+  summary: 'Disable a user: end their sessions, keys and hooks',
+  options: [['--keep-hooks', 'keep their webhooks and inbound hooks enabled']],
+  examples: ['user disable ann@example.org'],
+  run: async (cli, [id = ''], flags) => {
+    const query = flags.has('keep-hooks') ? { keepHooks: true } : {};
+    const params = { path: { id }, query };
+    const user = await cli.drover.patch('/api/v1/users/{id}', { params, body: { disabled: true } });
+    cli.out.done(user, `${user.email} disabled`);
+  },
+};
+
+const enable: CommandSpec = {
+  usage: 'enable <user>',
+  summary: 'Let a disabled user sign in again',
+  examples: ['user enable ann@example.org'],
+  run: async (cli, [id = '']) => {
+    const params = { path: { id } };
+    const user = await cli.drover.patch('/api/v1/users/{id}', {
+      params,
+      body: { disabled: false },
+    });
+    cli.out.done(user, `${user.email} enabled`);
+  },
+};
+
+const password: CommandSpec = {
+  usage: 'password [user]',
+  summary: 'Change your password, or reset the password of a user',
+  about:
+    'Without a user, it asks for your password and the new one; your other sessions end. With a ' +
+    'user, operators get a generated password, and the sessions of the user end.',
+  examples: ['user password', 'user password ann@example.org'],
+  run: (cli, [id]) => (id === undefined ? changeOwn(cli) : reset(cli, id)),
+};
+
+async function changeOwn(cli: Cli): Promise<void> {
+  const currentPassword = await askSecret('Current password: ');
+  const newPassword = await askSecret('New password: ');
+  await cli.drover.post('/api/v1/auth/password', { body: { currentPassword, newPassword } });
+  cli.out.done({}, 'Password changed; your other sessions have ended');
+}
+
+async function reset(cli: Cli, id: string): Promise<void> {
+  const answer = await cli.drover.post('/api/v1/users/{id}/password', { params: { path: { id } } });
+  cli.out.done(answer, answer.generatedPassword);
+}
+
+const commands: Commands = {
+  user: {
+    summary: 'Manage the users of the installation, and your password',
+    commands: [list, create, disable, enable, password],
+  },
+};
+
+export default commands;
