@@ -56,8 +56,8 @@ const lastWords = () => JSON.stringify(ground.asked().at(-1)?.body);
 
 describe('a change of the coding agent Codex', () => {
   it('outlives its host, a red proof and a review in one conversation, and is merged', async () => {
-    let release = () => {};
-    const released = new Promise<void>((resolve) => (release = resolve));
+    let isKilled = false;
+    const never = new Promise<void>(() => undefined);
     const message = 'Write the first week';
     const begin =
       `echo 2026-W1 >week.txt && git add . && git commit -qm '${message}' && git push -q && ` +
@@ -65,7 +65,7 @@ describe('a change of the coding agent Codex', () => {
     const look = "git log -1 --format='on top of %s' && git status --porcelain && rm notes.txt";
     const turns: Turn[] = [
       { calls: [{ run: begin }] },
-      { calls: [{ run: look }], beforeChunk: () => released },
+      { calls: [{ run: look }], beforeChunk: () => (isKilled ? undefined : never) },
       { text: 'The week is written.' },
       { calls: [{ run: 'echo 2026-W01 >week.txt' }] },
       { text: 'The week has two digits.' },
@@ -86,7 +86,7 @@ describe('a change of the coding agent Codex', () => {
     expect(git('log', '-1', '--format=%an %s', `codex/${id}`)).toBe(`codex ${message}`);
     ground.worker.kill('SIGKILL');
     await ground.worker.ended();
-    release();
+    isKilled = true;
     ground.worker = await ground.startWorker('heir');
 
     expect([await running.ended, running.output]).toEqual([0, expect.stringContaining(id)]);

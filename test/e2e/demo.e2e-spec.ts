@@ -68,8 +68,12 @@ describe('npm run demo', () => {
     expect(found.agent).toMatchObject({
       agent: expect.stringMatching(/^Codex /) as unknown,
       answers: expect.stringContaining('not a real model') as unknown,
-      status: 'COMPLETED',
+      state: 'MERGED',
+      wasKilled: true,
+      steps: expect.arrayContaining(["Resumed the agent's conversation"]) as unknown,
+      proofs: ['red', 'green'],
       file: expect.stringMatching(/^Queues\n.+\n.+\n.+\n$/) as unknown,
+      commit: expect.stringMatching(/ codex: Write a haiku$/) as unknown,
       usedTokens: found.agent['servedTokens'],
       holds: true,
     });

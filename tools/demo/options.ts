@@ -15,7 +15,8 @@ export const USAGE = `npm run demo [-- --open] [--without-agent] [--json FILE]
 Runs a server and three workers on a temporary database, has them work on this folder, kills one of
 them in the middle, and checks that nothing was lost. Needs about a minute; leaves nothing behind.
 
-A coding agent then edits a file in a sandbox. ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY in
+A coding agent then changes a repository: its worker is killed in the middle, the acceptance is red,
+then green, and the change is merged. ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY in
 the environment: a real model answers it, if an installed agent uses the key. Otherwise a stand-in
 answers by a script. If no agent is installed, npm downloads Codex once (404 MiB).
 

@@ -37,14 +37,15 @@ export function complaintsOf(findings: Findings): string[] {
   ];
 }
 
-function complaintOf({ agent, status, error, usedTokens, servedTokens }: AgentStory): string {
-  if (status !== 'COMPLETED') {
-    return `${agent} did not complete its task (${error ?? status}). --without-agent leaves it out.`;
+function complaintOf(story: AgentStory): string {
+  const { agent, state, error, usedTokens, servedTokens } = story;
+  if (state !== 'MERGED') {
+    return `The change of ${agent} is ${state} (${error ?? 'no error'}). --without-agent leaves it out.`;
   }
   if (servedTokens !== undefined && usedTokens !== servedTokens) {
     return `The ledger has ${usedTokens} tokens of ${agent}, and ${servedTokens} were served.`;
   }
-  return `${agent} did not edit its file as it should.`;
+  return `The change of ${agent} was not killed, red, mended and green, as it should be.`;
 }
 
 export function writeJson(file: string, findings: Findings): void {

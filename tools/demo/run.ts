@@ -75,11 +75,15 @@ export async function runDemo(scope: CleanupScope, view: View): Promise<Findings
     ...proofLines(resumed),
   ]);
   chapter(view, 'A budget', budgetLines(budget));
-  chapter(view, 'A coding agent', 'reason' in agent ? [agent.reason] : agentLines(agent));
+  chapter(
+    view,
+    'A change by a coding agent',
+    'reason' in agent ? [agent.reason] : agentLines(agent),
+  );
   const measured = { tasks: tasks.length, seconds: job.seconds };
   chapter(view, 'Measured', measurementLines(recovery, speed, measured));
   chapter(view, 'What must always hold', [...invariantLines(invariants, paint), NOT_ASKED]);
-  if (view.open) await untilStopped(scope, view, stage);
+  if (view.open) await untilStopped(scope, view, { stage, agent });
   const completed = tasks.filter(({ status }) => status === 'COMPLETED').length;
   return {
     tasks: { total: tasks.length, completed },
@@ -105,7 +109,7 @@ async function runAgent(
   screen: Screen,
 ): Promise<AgentStory | NoAgent> {
   if ('reason' in agent) return agent;
-  screen.note(`starting ${agent.kind.title}`);
+  screen.note(`having ${agent.kind.title} change a repository`);
   return playAgent(agent, { ...place, note: (text) => screen.note(text) });
 }
 
@@ -115,8 +119,15 @@ function invitation({ address, administrator }: Stage): string {
 }
 
 /** Keeps the demo running, so that the user can look at its results for as long as they want. */
-async function untilStopped(scope: CleanupScope, { screen }: View, stage: Stage): Promise<void> {
+async function untilStopped(
+  scope: CleanupScope,
+  { screen }: View,
+  { stage, agent }: { stage: Stage; agent: AgentStory | NoAgent },
+): Promise<void> {
   screen.say(`\n${invitation(stage)}. Ctrl-C ends all of it.`);
+  if ('changeId' in agent) {
+    screen.say(`The change of the agent is at ${stage.address}/reviews/${agent.changeId}`);
+  }
   if (scope.signal.aborted) return;
   await once(scope.signal, 'abort');
 }

@@ -45,8 +45,7 @@ export async function setStage(scope: CleanupScope, note: (text: string) => void
   scope.add(() => supervisor.close());
   const folder = join(stack.dataDir, 'demo');
   mkdirSync(folder, { mode: 0o700 });
-  const artifacts = join(folder, 'artifacts');
-  const server = await startServer(supervisor, { urls, stack, artifacts });
+  const server = await startServer(supervisor, { urls, stack, folder });
   scope.add(async () => void (await server.stop()));
   const listening = await server.ready(({ message }) => message === 'listening');
   const address = String(listening['address']).replace('[::1]', '127.0.0.1');
@@ -56,10 +55,10 @@ export async function setStage(scope: CleanupScope, note: (text: string) => void
 interface Means {
   urls: DatabaseUrls;
   stack: Stack;
-  artifacts: string;
+  folder: string;
 }
 
-function startServer(supervisor: Supervisor, { urls, stack, artifacts }: Means): Promise<Child> {
+function startServer(supervisor: Supervisor, { urls, stack, folder }: Means): Promise<Child> {
   return Child.start(supervisor, {
     name: 'server',
     program: 'apps/server/main.js',
@@ -70,7 +69,8 @@ function startServer(supervisor: Supervisor, { urls, stack, artifacts }: Means):
       VALKEY_URL: stack.valkey.url,
       JWT_SECRET: secret(),
       ENCRYPTION_KEYS: `demo:${randomBytes(32).toString('base64')}`,
-      ARTIFACTS_DIR: artifacts,
+      ARTIFACTS_DIR: join(folder, 'artifacts'),
+      DROVER_REPOSITORY_PATHS: folder,
       PORT: '0',
       LOG_LEVEL: 'warn',
       HEARTBEAT_FLUSH_MS: '500',

@@ -78,17 +78,18 @@ export function budgetLines({ usedUp, waits, claimedMs, atEnd }: BudgetStory): s
 const STEP_LENGTH = 100;
 
 export function agentLines(story: AgentStory): string[] {
-  const { agent, answers, isolation, steps, file, usedTokens, servedTokens } = story;
+  const { agent, answers, isolation, steps, file, commit, usedTokens, servedTokens } = story;
   const proof =
     servedTokens === undefined
       ? 'as the provider counted them'
       : `and the stand-in served ${count(servedTokens)}`;
   return [
-    `${agent} wrote a file and edited it.`,
+    `${agent} changed a repository. Its worker was ${story.wasKilled ? '' : 'not '}killed in the middle.`,
     `Isolation: ${isolation}.`,
     answers,
-    ...steps.map((step) => `  > ${fit(step.split('\n')[0] ?? '', STEP_LENGTH).trimEnd()}`),
+    ...steps.map((step) => `  > ${fit(step, STEP_LENGTH).trimEnd()}`),
     '',
+    `The branch main has the commit ${commit}`,
     ...file
       .trimEnd()
       .split('\n')
