@@ -6,6 +6,7 @@ import {
   Link,
 } from '@tanstack/react-router';
 import { Empty, Page } from './components/parts.js';
+import { parseCostSearch } from './domain/change-costs.js';
 import { parseGroup } from './domain/changes.js';
 import { parseFilter } from './domain/task-filter.js';
 import { Shell } from './shell.js';
@@ -80,6 +81,22 @@ const routes = [
     path: '/reviews',
     validateSearch: parseGroup,
     component: lazyRouteComponent(() => import('./pages/reviews.js'), 'ReviewsPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/reviews/queue',
+    component: lazyRouteComponent(() => import('./pages/merge-queue.js'), 'MergeQueuePage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/reviews/costs',
+    validateSearch: parseCostSearch,
+    component: lazyRouteComponent(() => import('./pages/change-costs.js'), 'ChangeCostsPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/reviews/$id/compare',
+    component: lazyRouteComponent(() => import('./pages/compare.js'), 'ComparePage'),
   }),
   createRoute({
     getParentRoute: () => root,

@@ -44,43 +44,73 @@ afterAll(async () => {
 const change = async (id: string) =>
   (await fleet.api.get<Record<string, unknown>>(`/changes/${id}`)).body;
 
-/** A change that waits for a review. */
-async function aChange(title: string): Promise<string> {
-  const url = 'https://example.com/shop.git';
-  const repository = { name: `shop-${newId().slice(-6)}`, url };
-  const { id: repositoryId } = (await fleet.api.post<{ id: string }>('/repositories', repository))
-    .body;
+interface Host {
+  agentId: string;
+  authorization: string;
+  api: ReturnType<typeof apiClient>;
+}
+
+/** A host that finds no step of an earlier test. */
+async function aHost(): Promise<Host> {
+  await fleet.db.owner.query(
+    `UPDATE changes SET step_due_at = 'infinity' WHERE step IS NOT NULL AND workspace_id = $1`,
+    [fleet.workspaceId],
+  );
   const agentId = newId();
   await fleet.api.put(`/agents/${agentId}`, { name: agentId, capabilities: ['git'] });
   const { body } = await fleet.api.post<{ token: string }>(`/agents/${agentId}/token`);
   const authorization = `Bearer ${body.token}`;
-  const host = apiClient(`http://127.0.0.1:${fleet.port}`, { authorization });
-  const wanted = { title, taskType: 'test', agentId, repositoryId };
-  const { id } = (await fleet.api.post<{ id: string }>('/agent-tasks', wanted)).body;
-  const claim = await host.post<{ tasks: { run: { id: string } }[] }>(`/agents/${agentId}/claim`, {
-    waitMs: 10_000,
-  });
+  return {
+    agentId,
+    authorization,
+    api: apiClient(`http://127.0.0.1:${fleet.port}`, { authorization }),
+  };
+}
+
+async function aRepository(name = `shop-${newId().slice(-6)}`): Promise<string> {
+  const repository = { name, url: 'https://example.com/shop.git' };
+  return (await fleet.api.post<{ id: string }>('/repositories', repository)).body.id;
+}
+
+/** Claims the task of a change, submits it, and proves it. */
+async function submit({ agentId, authorization, api }: Host, { tokens = 0 } = {}): Promise<string> {
+  const claim = await api.post<{ tasks: { run: { id: string }; task: { id: string } }[] }>(
+    `/agents/${agentId}/claim`,
+    { waitMs: 10_000 },
+  );
   const runId = String(claim.body.tasks[0]?.run.id);
-  await host.post(`/runs/${runId}/repository`, {});
+  const id = String(claim.body.tasks[0]?.task.id);
+  await api.post(`/runs/${runId}/start`, {});
+  await api.post(`/runs/${runId}/repository`, {});
+  const usage = { id: 'one', model: 'claude-sonnet-4', inputTokens: tokens, outputTokens: 0 };
+  await api.post(`/runs/${runId}/usage`, { reports: [usage] });
   const address = `http://127.0.0.1:${fleet.port}/api/v1/runs/${runId}/artifacts/change.diff`;
   const headers = { authorization, 'content-type': 'text/x-diff' };
   expect((await fetch(address, { method: 'PUT', headers, body: DIFF })).ok).toBe(true);
   const size = { filesChanged: 2, insertions: 3, deletions: 1 };
-  const submission = {
-    baseCommit: '0'.repeat(40),
-    headCommit: HEAD,
-    ...size,
-    summary: 'It parses.',
-  };
-  await host.post(`/runs/${runId}/submit`, submission);
-  const { generation } = (
-    await host.post<{ step: { generation: number } }>('/change-steps/claim', { waitSeconds: 10 })
-  ).body.step;
-  const proof = { generation, outcome: 'green', commit: HEAD, exitCode: 0, durationMs: 900 };
-  const proven = await host.post(`/change-steps/${id}/report`, proof);
-  expect(proven.status).toBe(200);
+  const commits = { baseCommit: '0'.repeat(40), headCommit: HEAD };
+  await api.post(`/runs/${runId}/submit`, { ...commits, ...size, summary: 'It parses.' });
+  await step(api, 'prove', { outcome: 'green', commit: HEAD, exitCode: 0, durationMs: 900 });
   expect(await change(id)).toMatchObject({ state: 'IN_REVIEW' });
   return id;
+}
+
+async function step(api: Host['api'], kind: string, report: object): Promise<void> {
+  type Work = { step: { changeId: string; kind: string; generation: number } };
+  const { body } = await api.post<Work>('/change-steps/claim', { waitSeconds: 10 });
+  expect(body.step.kind).toBe(kind);
+  const { changeId, generation } = body.step;
+  const answer = await api.post(`/change-steps/${changeId}/report`, { generation, ...report });
+  expect(answer.status).toBe(200);
+}
+
+/** A change that waits for a review. */
+async function aChange(title: string): Promise<string> {
+  const host = await aHost();
+  const repositoryId = await aRepository();
+  const task = { title, taskType: 'test', agentId: host.agentId, repositoryId };
+  await fleet.api.post('/agent-tasks', task);
+  return submit(host);
 }
 
 it('a reviewer reads the diff, comments on a line and requests changes by keyboard', async () => {
@@ -141,4 +171,68 @@ it('a repository is added, and its page shows its changes', async () => {
   await page.getByText('No task has named it yet').waitFor();
   await page.getByText('npm test').waitFor();
   expect(await listAxeFindingsInAllLooks(page)).toEqual([]);
+});
+
+it('a reviewer compares attempts, and approves one of them', async () => {
+  const host = await aHost();
+  const repositoryId = await aRepository('yard');
+  const task = { title: 'Try twice', taskType: 'test', agentId: host.agentId, repositoryId };
+  await fleet.api.post('/task-attempts', { task, attempts: 2 });
+  const first = await submit(host, { tokens: 1_200 });
+  const second = await submit(host, { tokens: 45_000 });
+  await page.goto(`/reviews/${first}`);
+  await page.getByRole('link', { name: 'Compare the attempts' }).click();
+  const table = page.getByRole('table', { name: 'Attempts side by side' });
+  await table.getByRole('row', { name: 'Tokens 1.2k 45.0k' }).waitFor();
+  await table.getByRole('row', { name: 'Lines +3 −1 +3 −1' }).waitFor();
+  const diffs = page.getByRole('region', { name: /^src\/date\.ts of attempt \d$/ });
+  await diffs.nth(1).waitFor();
+  expect(await diffs.count()).toBe(2);
+  expect(await listAxeFindingsInAllLooks(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Hide diff of attempt 1' }).click();
+  await diffs.nth(1).waitFor({ state: 'detached' });
+  await table.getByRole('button', { name: 'Approve' }).nth(1).click();
+  const dialog = page.getByRole('dialog', { name: 'Approve attempt 2' });
+  await dialog.getByText('The other attempts are closed').waitFor();
+  await dialog.getByRole('button', { name: 'Approve' }).click();
+  await table.getByRole('row', { name: 'State Closed Approved' }).waitFor();
+  expect(await change(second)).toMatchObject({ state: 'APPROVED' });
+
+  // The queue names the host, and why it does not go on.
+  await page.goto('/reviews');
+  await page.getByRole('link', { name: 'Merge queue' }).click();
+  const queue = page.getByRole('table', { name: 'Merge queue of yard main' });
+  await queue.getByRole('link', { name: 'Try twice' }).waitFor();
+  const settings = `UPDATE changes SET step_due_at = now() + interval '1 hour', obstacle = $2
+    WHERE task_id = $1`;
+  await fleet.db.owner.query(settings, [second, 'The checkout is dirty.']);
+  await queue.getByText('The checkout is dirty.').waitFor();
+  await queue.getByText('Blocked').waitFor();
+  expect(await listAxeFindingsInAllLooks(page)).toEqual([]);
+});
+
+it('merged changes have a price, and kinds stand side by side', async () => {
+  const host = await aHost();
+  const repositoryId = await aRepository('field');
+  const task = { title: 'Paid work', taskType: 'test', agentId: host.agentId, repositoryId };
+  await fleet.api.post('/agent-tasks', task);
+  const id = await submit(host, { tokens: 250_000 });
+  await fleet.api.post(`/changes/${id}/approve`, { headCommit: HEAD });
+  await step(host.api, 'land', { outcome: 'merged', commit: '2'.repeat(40) });
+  await page.goto('/reviews');
+  await page.getByRole('link', { name: 'What it cost' }).click();
+  const all = page.getByRole('table', { name: 'Merged changes' });
+  await all.getByRole('row', { name: /^Paid work.*claude-sonnet-4 250k \$0\.75/ }).waitFor();
+  await page.getByRole('button', { name: 'Repository' }).click();
+  const bars = page.getByRole('region', { name: 'Cost of a change' });
+  const bar = 'field: $0.75 ($0.75 to $0.75), 1 merged';
+  await bars.getByRole('img', { name: bar }).waitFor();
+  await page.getByLabel('Period').selectOption('90');
+  await bars.getByRole('img', { name: bar }).waitFor();
+  expect(new URL(page.url()).search).toBe('?groupBy=repository&days=90');
+  expect(await listAxeFindingsInAllLooks(page)).toEqual([]);
+  const downloading = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Download CSV' }).click();
+  expect((await downloading).suggestedFilename()).toBe('merged-changes.csv');
+  expect(browser.errors).toEqual([]);
 });

@@ -85,7 +85,10 @@ export function ChangeActions({ change, comments, onSent }: ChangeActionsProps) 
         confirm="Approve"
         onConfirm={approve.mutate}
       >
-        <p>It is rebased onto {change.target}, proven again if that changes it, and merged.</p>
+        <p>
+          It is rebased onto {change.target}, proven again if that changes it, and merged.
+          {change.attemptsId !== null && ' The other attempts are closed.'}
+        </p>
         <Field label="Comment">
           <textarea className="input" name="body" rows={3} />
         </Field>

@@ -27,19 +27,22 @@ interface ChangeDiffProps {
   comments: readonly LineComment[];
   /** Undefined: the user cannot comment. */
   onComment: ((comment: LineComment) => void) | undefined;
+  /** Tells diffs of one page apart. */
+  name?: string;
 }
 
 /** The files of a change with their lines, and a form for a comment at each of them. */
 export function ChangeDiff({ diff, ...rest }: ChangeDiffProps) {
+  const { name } = rest;
   const files = useMemo(() => parseDiff(diff, { nearbySequences: 'zip' }), [diff]);
   if (files.length === 0) return <p className="muted">The submission changes no file.</p>;
   return (
     <div className="stack">
-      <nav aria-label="Changed files">
+      <nav aria-label={labelIn(name, 'Changed files')}>
         <ul className="diff-files">
           {files.map((file, index) => (
             <li key={pathOf(file)}>
-              <a href={`#file-${index}`} className="link">
+              <a href={`#${idOf(name, index)}`} className="link">
                 <bdi>{stripControls(pathOf(file))}</bdi>
               </a>{' '}
               <Counts file={file} />
@@ -52,6 +55,14 @@ export function ChangeDiff({ diff, ...rest }: ChangeDiffProps) {
       ))}
     </div>
   );
+}
+
+function labelIn(name: string | undefined, label: string): string {
+  return name === undefined ? label : `${label} of ${name}`;
+}
+
+function idOf(name: string | undefined, index: number): string {
+  return name === undefined ? `file-${index}` : `file-${index}-${name.replaceAll(' ', '-')}`;
 }
 
 function pathOf({ type, oldPath, newPath }: FileData): string {
@@ -71,7 +82,7 @@ function Counts({ file }: { file: FileData }) {
 
 type OneFileProps = Omit<ChangeDiffProps, 'diff'> & { file: FileData; index: number };
 
-function OneFile({ file, index, view, comments, onComment }: OneFileProps) {
+function OneFile({ file, index, view, comments, onComment, name }: OneFileProps) {
   const [chosen, setChosen] = useState<ChangeData>();
   const lines = file.hunks.reduce((sum, { changes }) => sum + changes.length, 0);
   const [isOpen, setOpen] = useState(lines <= LARGE);
@@ -107,7 +118,11 @@ function OneFile({ file, index, view, comments, onComment }: OneFileProps) {
     onClick: ({ change }: { change: ChangeData | null }) => setChosen(change ?? undefined),
   };
   return (
-    <section className="panel" id={`file-${index}`} aria-label={stripControls(path)}>
+    <section
+      className="panel"
+      id={idOf(name, index)}
+      aria-label={labelIn(name, stripControls(path))}
+    >
       <header>
         <h2>
           <bdi>{nameOf(file)}</bdi>
@@ -117,7 +132,12 @@ function OneFile({ file, index, view, comments, onComment }: OneFileProps) {
         </div>
       </header>
       {isOpen ? (
-        <div className="diff-scroll" tabIndex={0} role="region" aria-label={`Lines of ${path}`}>
+        <div
+          className="diff-scroll"
+          tabIndex={0}
+          role="region"
+          aria-label={labelIn(name, `Lines of ${path}`)}
+        >
           <Diff
             viewType={view}
             diffType={file.type}

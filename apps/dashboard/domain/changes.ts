@@ -9,7 +9,7 @@ export type ChangeState = Change['state'];
 /** The groups of the list, in the order in which people need them. */
 export const CHANGE_GROUPS = [
   { state: 'IN_REVIEW', title: 'Needs review' },
-  { state: 'APPROVED', title: 'Merge queue' },
+  { state: 'APPROVED', title: 'Approved' },
   { state: 'PROVING', title: 'Running acceptance' },
   { state: 'WORKING', title: 'Agent at work' },
   { state: 'FAILED', title: 'Failed' },

@@ -51,6 +51,11 @@ export const LOOKS: Record<string, { tone: Tone; shape: Shape }> = {
   APPROVED: { tone: 'green', shape: 'half' },
   MERGED: { tone: 'green', shape: 'check' },
   CLOSED: { tone: 'gray', shape: 'dash' },
+  // Merge queues
+  merging: { tone: 'blue', shape: 'full' },
+  queued: { tone: 'gray', shape: 'ring' },
+  blocked: { tone: 'amber', shape: 'bars' },
+  stopped: { tone: 'red', shape: 'cross' },
   // Runs
   STALE: { tone: 'amber', shape: 'half' },
   RELEASED: { tone: 'gray', shape: 'dash' },

@@ -157,6 +157,15 @@ function ChangeFacts({ change }: { change: WholeChange }) {
           ['Tokens', formatCount(cost.tokens)],
           ['Cost', formatDollars(cost.costUsd)],
           ['Time at work', formatDuration(cost.workSeconds)],
+          ['Wait for review', cost.reviewRounds > 0 ? formatDuration(cost.reviewSeconds) : null],
+          [
+            'Attempts',
+            change.attemptsId && (
+              <Link to="/reviews/$id/compare" params={{ id: change.id }} className="link">
+                Compare the attempts
+              </Link>
+            ),
+          ],
           ['Submitted', change.submittedAt && <Ago at={change.submittedAt} />],
           ['Review due', change.reviewDueAt && <Ago at={change.reviewDueAt} />],
           ['Approved', change.approvedAt && <Ago at={change.approvedAt} />],

@@ -68,7 +68,19 @@ export function ReviewsPage() {
   );
   const choose = (next: ChangeState) => void navigate({ to: '/reviews', search: { state: next } });
   return (
-    <Page title="Reviews">
+    <Page
+      title="Reviews"
+      actions={
+        <>
+          <Link to="/reviews/queue" className="button">
+            Merge queue
+          </Link>
+          <Link to="/reviews/costs" className="button">
+            What it cost
+          </Link>
+        </>
+      }
+    >
       <div className="stack">
         <div className="chips" role="group" aria-label="State">
           {CHANGE_GROUPS.map((group) => (
