@@ -5,7 +5,7 @@ import { createRoot } from 'react-dom/client';
 import { session } from './api/session.js';
 import { Notices } from './components/notices.js';
 import { applyTheme } from './components/theme.js';
-import { router } from './router.js';
+import { loadAllPages, router } from './router.js';
 import './styles/tokens.css';
 import './styles/base.css';
 import './styles/shell.css';
@@ -26,6 +26,10 @@ session.subscribe(() => {
   if (session.state === 'signed-out') queries.clear();
 });
 void session.restore();
+
+// Safari has no idle callbacks.
+const whenIdle = window.requestIdleCallback ?? setTimeout;
+window.addEventListener('load', () => whenIdle(loadAllPages));
 
 const root = document.getElementById('root');
 if (root === null) throw new Error('index.html has no #root');

@@ -13,7 +13,7 @@ import { Shell } from './shell.js';
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
 
-// Each page is loaded when it is first opened.
+// The first page is loaded alone; see loadAllPages.
 const routes = [
   createRoute({
     getParentRoute: () => root,
@@ -145,6 +145,14 @@ export const router = createRouter({
   defaultPreload: 'intent',
   scrollRestoration: true,
 });
+
+/**
+ * Loads the code of all pages. Otherwise a page that was not visited yet could not be opened while
+ * the server is away, or after an upgrade, which replaces the files.
+ */
+export function loadAllPages(): void {
+  for (const { options } of routes) void options.component?.preload?.()?.catch(() => undefined);
+}
 
 declare module '@tanstack/react-router' {
   interface Register {

@@ -192,6 +192,9 @@ describe('the dashboard', () => {
     await server.ended();
     const away = page.getByText("Couldn't reach the server. This data may be out of date.");
     await away.waitFor();
+    await page.getByRole('link', { name: 'Schedules' }).click();
+    await page.getByRole('heading', { name: 'Schedules' }).waitFor();
+    await page.goBack();
     server = await fleet.startServer();
     await away.waitFor({ state: 'detached' });
     await fleet.api.post(`/agent-tasks/${id}/cancel`, {});
