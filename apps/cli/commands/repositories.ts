@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { components } from '#lib/api-client';
 import type { CommandSpec, Commands } from '../command.js';
-import { usageError } from '../failure.js';
+import { Failure, usageError } from '../failure.js';
 import { type Flags, omitUndefined } from '../flags.js';
 import { LIST_OPTIONS, readList } from '../lists.js';
 import { formatAge } from '../output/output.js';
@@ -144,6 +145,42 @@ const set: CommandSpec = {
   },
 };
 
+const CHECK_MS = { poll: 500, unclaimed: 30_000 };
+
+const check: CommandSpec = {
+  usage: 'check <repo>',
+  summary: 'Check whether agents can work on a repository',
+  about:
+    'A host looks at access, branch, scripts, forge and its own tools, and says how to mend what ' +
+    'would fail. The command ends with 1 if no change could land.',
+  examples: ['repo check shop'],
+  run: async (cli, [id = '']) => {
+    const params = { path: { id } };
+    let found = await cli.drover.post('/api/v1/repositories/{id}/check', { params });
+    const from = performance.now();
+    while (found.state !== 'finished') {
+      if (found.state === 'waiting' && performance.now() - from > CHECK_MS.unclaimed) {
+        const advice = 'Start a worker with git and a sandbox: `drover worker start`.';
+        throw new Failure('No host takes the check.', advice);
+      }
+      await delay(CHECK_MS.poll);
+      found = await cli.drover.get('/api/v1/repositories/{id}/check', { params });
+    }
+    cli.out.rows(
+      found.findings,
+      [
+        { title: 'check', of: ({ name }) => name },
+        { title: 'result', of: ({ outcome }) => outcome },
+        { title: 'found', of: ({ message }) => message, wide: true },
+        { title: 'advice', of: ({ advice }) => advice ?? '', wide: true },
+      ],
+      'The host found nothing.',
+    );
+    const failed = found.findings.filter(({ outcome }) => outcome === 'failed');
+    if (failed.length > 0) throw new Failure('No change can land.', 'Mend the failed checks.');
+  },
+};
+
 const remove: CommandSpec = {
   usage: 'remove <repo>',
   summary: 'Archive a repository: it accepts no more tasks',
@@ -233,7 +270,7 @@ function nameOf(url: string): string {
 const commands: Commands = {
   repo: {
     summary: 'Manage the repositories on which agents work',
-    commands: [list, add, show, set, remove],
+    commands: [list, add, show, set, check, remove],
   },
 };
 

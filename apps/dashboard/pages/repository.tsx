@@ -28,10 +28,19 @@ function OneRepository({ repository }: { repository: Repository }) {
     <Page
       title={stripControls(name)}
       above={<Link to="/repositories">Repositories</Link>}
-      actions={may('ADMIN') && archivedAt === null && <Archive id={id} />}
+      actions={
+        may('ADMIN') &&
+        archivedAt === null && (
+          <>
+            <CheckButton id={id} />
+            <Archive id={id} />
+          </>
+        )
+      }
     >
       <div className="split">
         <div className="stack">
+          <Check id={id} />
           <Changes repositoryId={id} />
           {setup !== null && (
             <Panel title="Setup">
@@ -66,6 +75,54 @@ function OneRepository({ repository }: { repository: Repository }) {
         </Panel>
       </div>
     </Page>
+  );
+}
+
+const MARKS = { ok: '✓', warning: '!', failed: '✗' } as const;
+const CHECKING_MS = 2_000;
+
+function CheckButton({ id }: { id: string }) {
+  const params = { path: { id } };
+  const check = useCommand((api) => api.post('/api/v1/repositories/{id}/check', { params }), {
+    done: 'Check requested',
+    changes: [['repository-check', id]],
+  });
+  return <Button onClick={() => check.mutate(undefined)}>Check repository</Button>;
+}
+
+/** The last check by a host. */
+function Check({ id }: { id: string }) {
+  const check = useRead(
+    ['repository-check', id],
+    (api, signal) =>
+      api.get('/api/v1/repositories/{id}/check', { params: { path: { id } }, signal }),
+    { every: CHECKING_MS },
+  );
+  return (
+    <Loaded query={check}>
+      {({ state, checkedAt, findings }) =>
+        state !== null && (
+          <Panel title="Check">
+            {state === 'waiting' && <p>It waits for a host.</p>}
+            {state === 'running' && <p>A host checks the repository now.</p>}
+            {state === 'finished' && (
+              <p className="muted">
+                <Ago at={checkedAt} />
+              </p>
+            )}
+            <ul className="stack">
+              {findings.map(({ name, outcome, message, advice }) => (
+                <li key={name}>
+                  <span aria-label={outcome}>{MARKS[outcome]}</span> <b>{stripControls(name)}</b>{' '}
+                  <bdi>{stripControls(message)}</bdi>
+                  {advice !== undefined && <div className="muted">{stripControls(advice)}</div>}
+                </li>
+              ))}
+            </ul>
+          </Panel>
+        )
+      }
+    </Loaded>
   );
 }
 

@@ -5,6 +5,8 @@ import type {
   HostChange,
   RunRepositoryAnswer,
   StepReport,
+  CheckWork,
+  Finding,
   StepWork,
 } from '../code/types.js';
 import type { HostCredential } from '#lib/kernel';
@@ -200,12 +202,19 @@ export class DroverApi {
     return this.server.post('/api/v1/runs/{runId}/repository', run(runId));
   }
 
-  /** The next step of a change for this host. Undefined: there was none in this time. */
-  async claimStep(waitSeconds: number, signal: AbortSignal): Promise<StepWork | undefined> {
+  /**
+   * The next step of a change, or check of a repository, for this host. Undefined: there was none in
+   * this time.
+   */
+  async claimStep(
+    waitSeconds: number,
+    signal: AbortSignal,
+  ): Promise<StepWork | CheckWork | undefined> {
     const path = '/api/v1/change-steps/claim';
     const patient = allowWait(this.server, waitSeconds * 1_000);
-    const work: StepWork | undefined = await patient.post(path, { body: { waitSeconds }, signal });
-    return work?.step === undefined ? undefined : work;
+    const body = { waitSeconds, checks: true };
+    const work: object | undefined = await patient.post(path, { body, signal });
+    return work && ('step' in work || 'check' in work) ? (work as StepWork | CheckWork) : undefined;
   }
 
   /** Extends the lease of a step. */
@@ -224,6 +233,12 @@ export class DroverApi {
   reportPullRequest(changeId: string, found: FoundPullRequest): Promise<HostChange> {
     const init = { params: { path: { changeId } }, body: found };
     return this.server.post('/api/v1/change-steps/{changeId}/pull-request', init);
+  }
+
+  /** Ends the check of a repository. */
+  reportCheck(id: string, generation: number, findings: Finding[]): Promise<unknown> {
+    const init = { params: { path: { id } }, body: { generation, findings } };
+    return this.server.post('/api/v1/repositories/{id}/check/report', init);
   }
 
   /** Ends a step. */

@@ -206,6 +206,7 @@ async function step(
         },
         reportPullRequest: () => Promise.reject(new Error('There is no forge')),
         renewStep: () => Promise.resolve(),
+        reportCheck: () => Promise.resolve(),
         planLanding: () => Promise.resolve(),
         reportStep: (_, report) => {
           void steps.stop().then(() => resolve(report));

@@ -8,7 +8,7 @@ import type { CodeHost, HostRepository } from './code-host.js';
 import { reachOfRepository, runScript, type ScriptEnd } from './run-script.js';
 
 /** The files that decide what `setup` installs. */
-const LOCK_FILES = new Set([
+export const LOCK_FILES = new Set([
   'package-lock.json',
   'npm-shrinkwrap.json',
   'yarn.lock',

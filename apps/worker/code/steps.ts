@@ -1,12 +1,4 @@
-import {
-  Failures,
-  hasCode,
-  isCurable,
-  type Log,
-  messageOf,
-  pause,
-  retrying,
-} from '#lib/agent-host';
+import { Failures, isCurable, type Log, messageOf, pause, retrying } from '#lib/agent-host';
 import {
   commitOf,
   findLanded,
@@ -21,16 +13,18 @@ import {
 } from '#lib/git';
 import { ForgeLimits } from '#lib/forges';
 import type { DroverApi } from '../api/drover-api.js';
+import { checkRepository } from './check-repository.js';
 import { type CodeHost, type HostRepository, workRef } from './code-host.js';
 import { prove, whyRefused } from './prove.js';
 import { PullRequestStep, reportOfForge } from './pull-request-step.js';
-import type { StepReport, StepWork } from './types.js';
+import { StepLease } from './step-lease.js';
+import type { CheckWork, StepReport, StepWork } from './types.js';
 
 export interface StepsParts {
   host: CodeHost;
   api: Pick<
     DroverApi,
-    'claimStep' | 'renewStep' | 'planLanding' | 'reportPullRequest' | 'reportStep'
+    'claimStep' | 'renewStep' | 'reportCheck' | 'planLanding' | 'reportPullRequest' | 'reportStep'
   >;
   log: Log;
 }
@@ -46,10 +40,6 @@ interface WithPullRequest {
 /** The steps of this host at once: a long proof does not keep changes of others from landing. */
 const PARALLEL = 2;
 const WAIT_SECONDS = 25;
-/** The lease of a step. */
-const LEASE_MS = 60_000;
-/** A pause that ends runs ends a proof after this time. */
-const RENEW_MS = 10_000;
 /** The time to give a step back while the worker stops. */
 const GIVE_BACK_MS = 5_000;
 const NOBODY = { name: 'Drover', email: 'drover@drover.invalid' };
@@ -86,44 +76,44 @@ export class Steps {
       try {
         const work = await this.parts.api.claimStep(WAIT_SECONDS, signal);
         failures.end();
-        if (work !== undefined) await this.execute(work);
+        if (work === undefined) continue;
+        if ('check' in work) await this.check(work);
+        else await this.execute(work);
       } catch (error) {
         if (!signal.aborted) await pause(failures.add(error), signal);
       }
     }
   }
 
+  /** Another host takes the check of a host that stops, when its lease has ended. */
+  private async check({ check, repository }: CheckWork): Promise<void> {
+    const { host, api, log } = this.parts;
+    const { signal } = this.stopping;
+    const { repositoryId, generation } = check;
+    const findings = await checkRepository(host, repository, { limits: this.limits, signal });
+    log.info('Repository checked', { repositoryId, findings: findings.length });
+    const report = () => api.reportCheck(repositoryId, generation, findings);
+    await retrying('check of a repository', report, { log, signal });
+  }
+
   /** Never rejects for a failure of the step itself. */
   private async execute(work: StepWork): Promise<void> {
     const { log, api } = this.parts;
     const { changeId, generation, kind } = work.step;
-    const lost = new AbortController();
-    const signal = AbortSignal.any([lost.signal, this.stopping.signal]);
-    let renewedAt = performance.now();
-    const renew = async (): Promise<void> => {
-      const askedAt = performance.now();
-      try {
-        await api.renewStep(changeId, generation);
-        renewedAt = askedAt;
-      } catch (error) {
-        // A push after the lease could come when another host has looked already.
-        const hasEnded = performance.now() - renewedAt > LEASE_MS;
-        if (hasEnded || hasCode(error, 'stale_step', 'change_not_found')) lost.abort(error);
-      }
-    };
-    const renewing = setInterval(() => void renew(), RENEW_MS);
+    const lease = new StepLease(() => api.renewStep(changeId, generation));
+    const signal = AbortSignal.any([lease.lost, this.stopping.signal]);
     const from = performance.now();
     const report = await this.perform(work, signal).catch((error: unknown) => {
-      if (hasCode(error, 'stale_step', 'change_not_found')) lost.abort(error);
+      lease.heed(error);
       return reportOfForge(error, kind) ?? this.reportOf(error);
     });
-    clearInterval(renewing);
+    lease.end();
     const ms = Math.round(performance.now() - from);
     const { outcome, reason } = report ?? { outcome: 'moved' };
     if (outcome !== 'synced') {
       log.info('Step of a change ended', { changeId, kind, outcome, reason, ms });
     }
-    if (report === undefined || lost.signal.aborted) return;
+    if (report === undefined || lease.lost.aborted) return;
     await retrying('change step', () => api.reportStep(changeId, { ...report, generation }), {
       log,
       signal: this.givenBack.signal,

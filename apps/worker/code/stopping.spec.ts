@@ -48,6 +48,7 @@ test('a report that the server does not take holds the end of a worker for 5 s a
           } as unknown as StepWork),
         reportPullRequest: () => Promise.reject(new Error('There is no forge')),
         renewStep: () => Promise.resolve(),
+        reportCheck: () => Promise.resolve(),
         planLanding: () => Promise.resolve(),
         reportStep: () => {
           hear();

@@ -17,6 +17,12 @@ export type HostChange = Schemas['HostChange'];
 /** A pull request, as this host has found it. */
 export type FoundPullRequest = Schemas['RecordPullRequest'];
 
+/** A check of a repository that this host has claimed. */
+export type CheckWork = Schemas['CheckWork'];
+
+/** What a host found in a repository. */
+export type Finding = Schemas['ReportedFinding'];
+
 export type StepReport = Schemas['ReportStep'];
 
 /** The change of a run, which its host has pushed. */

@@ -11,6 +11,7 @@ import { ForgeEvents } from './forge/forge-events.js';
 import { PullRequests } from './forge/pull-requests.js';
 import { ChangeSteps } from './hosts/change-steps.js';
 import { StepClaims } from './hosts/step-claims.js';
+import { StepWorks } from './hosts/step-works.js';
 import { Submissions } from './hosts/submissions.js';
 import { AttemptsController } from './http/attempts.controller.js';
 import { ChangeCostsController } from './http/change-costs.controller.js';
@@ -55,6 +56,7 @@ import { Reviews } from './reviewing/reviews.js';
     PullRequests,
     Reviews,
     StepClaims,
+    StepWorks,
     Submissions,
   ],
 })

@@ -1,5 +1,5 @@
 export { git, type GitCall, GitError, gitSays, gitText } from './process/git.js';
-export { whyNoGit } from './process/version.js';
+export { gitVersion, whyNoGit } from './process/version.js';
 export type { JailProgram } from './process/jail.js';
 export {
   push,
@@ -11,6 +11,7 @@ export {
   type RemoteCredentials,
   withRemote,
 } from './remote/remote.js';
+export { CheckedOut } from './remote/checked-out.js';
 export { UnusableRepository } from './remote/unusable.js';
 export { Mirror } from './repository/mirror.js';
 export { withLock } from './repository/folder-lock.js';

@@ -1,5 +1,30 @@
 -- The statements as they run. Made by `npm run generate`; change the modules that declare them.
 
+-- check_of_repository
+SELECT r.id, r.check_state, r.check_requested_at, r.checked_at, r.check_findings FROM repositories r WHERE r.workspace_id = $1 AND r.id = $2
+
+-- claim_check
+WITH due AS MATERIALIZED (
+  SELECT r.id FROM repositories r
+  WHERE r.workspace_id = $1 AND r.check_state IN ('waiting', 'running')
+    AND (r.check_until IS NULL OR r.check_until <= now())
+    AND EXISTS (SELECT FROM agents a WHERE a.workspace_id = $1 AND a.id = $2
+      AND 'git' = ANY (a.capabilities))
+  ORDER BY r.check_requested_at LIMIT 1
+  FOR NO KEY UPDATE SKIP LOCKED
+)
+UPDATE repositories r SET check_state = 'running', check_agent_id = $2,
+  check_generation = r.check_generation + 1,
+  check_until = now() + interval '600 seconds'
+FROM due d WHERE r.workspace_id = $1 AND r.id = d.id
+RETURNING r.id, r.check_generation, r.check_until
+
+-- end_check
+UPDATE repositories r SET check_state = 'finished', checked_at = now(), check_findings = $5::jsonb,
+  check_agent_id = NULL, check_until = NULL
+WHERE r.workspace_id = $1 AND r.id = $2 AND r.check_agent_id = $3 AND r.check_generation = $4
+RETURNING r.id, r.check_state, r.check_requested_at, r.checked_at, r.check_findings
+
 -- lock_repository
 SELECT r.url, r.forge, r.credential_kind FROM repositories r
 WHERE r.workspace_id = $1 AND r.id = $2 AND r.archived_at IS NULL
@@ -9,3 +34,10 @@ FOR NO KEY UPDATE
 SELECT r.id FROM repositories r
 WHERE r.workspace_id = $1 AND r.forge = $2
   AND regexp_replace(lower(r.url), '(\.git)?/?$', '') = ANY ($3::text[])
+
+-- request_check
+UPDATE repositories r SET check_state = 'waiting', check_requested_at = now(), check_agent_id = NULL,
+  check_until = NULL
+WHERE r.workspace_id = $1 AND r.id = $2 AND r.archived_at IS NULL
+  AND (r.check_until IS NULL OR r.check_until <= now())
+RETURNING r.id, r.check_state, r.check_requested_at, r.checked_at, r.check_findings

@@ -3,7 +3,7 @@ import { CONFIG, type Config } from '#lib/config';
 import { Database, firstRow, type Transaction } from '#lib/database';
 import { DroverError } from '#lib/kernel';
 import { Repositories } from '#lib/repositories';
-import type { RepositoryAccess } from '#lib/repositories/domain';
+import { secretTextsOf } from '#lib/repositories/domain';
 import { SecretValues, TaskSecrets } from '#lib/secrets';
 import { MAX_STEP_ATTEMPTS, stepDelaySeconds } from '../domain/change-decisions.js';
 import { errorsOfReport, type StepReport } from '../domain/step-report.js';
@@ -169,7 +169,7 @@ export class ChangeSteps {
         : this.secrets.valuesOfRun(tenant, workspaceId, change.run_id),
       this.repositories.access({ workspaceId, id: change.repository_id }).catch(() => undefined),
     ]);
-    const values = ofRun.and(SecretValues.ofTexts(access ? secretsOf(access) : []));
+    const values = ofRun.and(SecretValues.ofTexts(access ? secretTextsOf(access) : []));
     const hide = (text: string) => values.redact(text);
     return {
       ...report,
@@ -197,15 +197,4 @@ function paramsOf({ agent, changeId, generation }: HeldStep): unknown[] {
 
 function isStaleStep(error: unknown): boolean {
   return error instanceof DroverError && error.code === 'stale_step';
-}
-
-function secretsOf({ credentials, signingKey, secrets }: RepositoryAccess): string[] {
-  const credential = credentials?.kind === 'token' ? [credentials.token] : [];
-  const keys = credentials?.kind === 'ssh' ? [credentials.privateKey] : [];
-  return [
-    ...credential,
-    ...keys,
-    ...(signingKey === null ? [] : [signingKey]),
-    ...Object.values(secrets),
-  ];
 }

@@ -2,19 +2,24 @@ import { type BeforeApplicationShutdown, Injectable, type OnModuleDestroy } from
 import { Database, firstRow, violatedConstraint } from '#lib/database';
 import { Revocations } from '#lib/identity';
 import { type AgentCaller, DroverError, withAnySignal } from '#lib/kernel';
-import { Repositories } from '#lib/repositories';
+import { type CheckWork, RepositoryChecks } from '#lib/repositories';
 import { ClaimWaiters, type ClaimWaiter } from '#lib/runs';
 import { WakeUps } from '#lib/valkey';
-import { PullRequests } from '../forge/pull-requests.js';
 import { ChangeSteps } from './change-steps.js';
-import { commitMessage, type StepWork, toHostChange } from './host-change.js';
-import { type ClaimedStep, claimStep, wordsOfChange } from './steps.sql.js';
+import type { StepWork } from './host-change.js';
+import { StepWorks } from './step-works.js';
+import { type ClaimedStep, claimStep } from './steps.sql.js';
 
 interface StepClaim {
   agent: AgentCaller;
   /** 0 answers at once. */
   waitMs: number;
+  /** The host checks repositories as well. */
+  takesChecks?: boolean;
 }
+
+/** Work of a host: a step of a change, or a check of a repository. */
+export type HostWork = StepWork | CheckWork;
 
 /** A due time can come, or a wake-up get lost: a waiting claim looks again, in ms. */
 const LOOK_AGAIN_MS = { min: 1_000, spread: 1_000 };
@@ -31,8 +36,8 @@ export class StepClaims implements OnModuleDestroy, BeforeApplicationShutdown {
   constructor(
     private readonly database: Database,
     private readonly steps: ChangeSteps,
-    private readonly repositories: Repositories,
-    private readonly pullRequests: PullRequests,
+    private readonly works: StepWorks,
+    private readonly checks: RepositoryChecks,
     private readonly revocations: Revocations,
     wakeUps: WakeUps,
   ) {
@@ -51,17 +56,18 @@ export class StepClaims implements OnModuleDestroy, BeforeApplicationShutdown {
   }
 
   /**
-   * Gives a host the next step, or waits for one. Undefined if there is none in time.
+   * Gives a host the next step or check, or waits for one. Undefined if there is none in time.
    *
    * @param gone aborts when the client has closed its connection
    * @throws DroverError `token_revoked`
    */
-  async claim({ agent, waitMs }: StepClaim, gone: AbortSignal): Promise<StepWork | undefined> {
+  async claim(request: StepClaim, gone: AbortSignal): Promise<HostWork | undefined> {
+    const { agent } = request;
     const waiter = this.waiters.join(agent.workspaceId);
     try {
       return await this.revocations.heeding(agent, (revoked) =>
         withAnySignal([gone, this.closing.signal, revoked], (stop) =>
-          this.claimOrWait({ agent, waitMs }, waiter, stop),
+          this.claimOrWait(request, waiter, stop),
         ),
       );
     } finally {
@@ -70,15 +76,17 @@ export class StepClaims implements OnModuleDestroy, BeforeApplicationShutdown {
   }
 
   private async claimOrWait(
-    { agent, waitMs }: StepClaim,
+    { agent, waitMs, takesChecks = false }: StepClaim,
     waiter: ClaimWaiter,
     stop: AbortSignal,
-  ): Promise<StepWork | undefined> {
+  ): Promise<HostWork | undefined> {
     const deadline = performance.now() + waitMs;
     for (;;) {
       this.revocations.refuse(agent);
       const claimed = await this.claimNow(agent);
       if (claimed) return this.workOf(agent, claimed);
+      const check = takesChecks ? await this.checks.claim(agent) : undefined;
+      if (check) return check;
       const left = deadline - performance.now();
       if (left <= 0 || stop.aborted) return undefined;
       const lookAgain = LOOK_AGAIN_MS.min + Math.random() * LOOK_AGAIN_MS.spread;
@@ -100,20 +108,10 @@ export class StepClaims implements OnModuleDestroy, BeforeApplicationShutdown {
 
   /** A step whose repository cannot be opened is given back. */
   private async workOf(agent: AgentCaller, row: ClaimedStep): Promise<StepWork> {
-    const { workspaceId } = agent;
-    const { task_id: changeId, step_generation: generation, step: kind, step_until: until } = row;
-    const tenant = this.database.tenant(workspaceId);
     try {
-      const [repository, words] = await Promise.all([
-        this.repositories.access({ workspaceId, id: row.repository_id }),
-        firstRow(tenant, wordsOfChange, [workspaceId, changeId]),
-      ]);
-      const { title, summary } = words ?? { title: changeId, summary: null };
-      const message = commitMessage({ title, summary }, row);
-      const step = { changeId, kind, generation, until };
-      const pullRequest = await this.pullRequests.workOf(workspaceId, row, repository);
-      return { step, change: toHostChange(row), repository, title, message, pullRequest };
+      return await this.works.of(agent.workspaceId, row);
     } catch (error) {
+      const { task_id: changeId, step_generation: generation } = row;
       const reason = error instanceof DroverError ? error.message : 'The server failed';
       const report = { generation, outcome: 'failed' as const, reason };
       await this.steps.report({ agent, changeId, generation }, report);

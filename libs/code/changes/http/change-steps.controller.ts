@@ -1,9 +1,17 @@
 import { Body, Controller, HttpCode, Post, Res } from '@nestjs/common';
-import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import {
+  ApiExtraModels,
+  ApiNoContentResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiTags,
+  getSchemaPath,
+} from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { ApiErrors, ClientGone, UuidParam } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
 import type { AgentCaller } from '#lib/kernel';
+import { CheckWorkDto } from '#lib/repositories';
 import { PullRequests } from '../forge/pull-requests.js';
 import { ChangeSteps } from '../hosts/change-steps.js';
 import { StepClaims } from '../hosts/step-claims.js';
@@ -34,18 +42,28 @@ export class ChangeStepsController {
   @ApiOperation({
     operationId: 'claimChangeStep',
     summary: 'Claim the next step of a change, or wait for one with waitSeconds',
-    description: 'The lease lasts 60 s. 204: there is no step.',
+    description:
+      'The lease lasts 60 s. 204: there is no step. With `checks`, the answer can be the check of a ' +
+      'repository instead.',
   })
-  @ApiOkResponse({ type: StepWorkDto })
+  @ApiExtraModels(StepWorkDto, CheckWorkDto)
+  @ApiOkResponse({
+    schema: {
+      oneOf: [{ $ref: getSchemaPath(StepWorkDto) }, { $ref: getSchemaPath(CheckWorkDto) }],
+    },
+  })
   @ApiNoContentResponse()
   @ApiErrors('validation_failed', 'secrets_unreadable')
   async claim(
     @CurrentCaller() agent: AgentCaller,
-    @Body() { waitSeconds = 0 }: ClaimStepDto,
+    @Body() { waitSeconds = 0, checks }: ClaimStepDto,
     @ClientGone() gone: AbortSignal,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    const work = await this.claims.claim({ agent, waitMs: waitSeconds * 1_000 }, gone);
+    const work = await this.claims.claim(
+      { agent, waitMs: waitSeconds * 1_000, takesChecks: checks },
+      gone,
+    );
     if (work === undefined) void reply.code(204);
     return work;
   }

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { FORGES } from '#lib/forges/domain';
-import { Int, JsonObject, NestedList, OneOf, Text, TextList } from '#lib/http';
+import { Flag, Int, JsonObject, NestedList, OneOf, Text, TextList } from '#lib/http';
 import type { Sent } from '#lib/kernel';
 import { RepositoryAccessDto } from '#lib/repositories';
 import type { RepositoryAccess } from '#lib/repositories/domain';
@@ -106,6 +106,8 @@ export class ClaimStepDto {
     description: 'How long to wait for a step, in seconds. Default: 0',
   })
   waitSeconds?: number;
+  @Flag({ optional: true, description: 'The host checks repositories as well. Default: false' })
+  checks?: boolean;
 }
 
 class StepDto implements Sent<StepWork['step']> {

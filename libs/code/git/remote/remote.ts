@@ -132,18 +132,19 @@ export type PushEnd = { kind: 'done' } | { kind: 'moved' } | { kind: 'refused'; 
 /**
  * Pushes refs, all or none. Each changes only from its expected commit.
  *
+ * @param options `dryRun`: the remote is asked, and nothing is sent
  * @throws GitError if the remote cannot be reached
  */
 export async function push(
   gitDir: string,
   { url, call, writing }: ReachedRemote,
   refs: readonly PushedRef[],
-  options: Pick<GitCall, 'signal' | 'objects'> = {},
+  { dryRun = false, ...options }: Pick<GitCall, 'signal' | 'objects'> & { dryRun?: boolean } = {},
 ): Promise<PushEnd> {
   const leases = refs.map(({ name, from }) => `--force-with-lease=${name}:${from ?? ''}`);
   const specs = refs.map(({ name, to }) => `${to ?? ''}:${name}`);
   const args = ['push', '--porcelain', '--no-verify', '--no-follow-tags', ...leases, ...writing];
-  const atomic = refs.length > 1 ? ['--atomic'] : [];
+  const atomic = [...(refs.length > 1 ? ['--atomic'] : []), ...(dryRun ? ['--dry-run'] : [])];
   const { exitCode, stdout, stderr } = await git([...args, ...atomic, '--', url, ...specs], {
     ...call,
     ...options,

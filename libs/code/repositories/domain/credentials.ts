@@ -1,4 +1,4 @@
-import type { Credentials } from './repository.js';
+import type { Credentials, RepositoryAccess } from './repository.js';
 import type { FieldError } from './repository-change.js';
 
 export interface CredentialsRequest {
@@ -39,6 +39,14 @@ export function readCredentials(
     return wrong('knownHosts', 'must have the keys of the server, as `ssh-keyscan` prints them');
   }
   return { kind, privateKey, knownHosts };
+}
+
+/** The secrets of a repository as texts. */
+export function secretTextsOf({ credentials, signingKey, secrets }: RepositoryAccess): string[] {
+  const token = credentials?.kind === 'token' ? [credentials.token] : [];
+  const key = credentials?.kind === 'ssh' ? [credentials.privateKey] : [];
+  const signing = signingKey === null ? [] : [signingKey];
+  return [...token, ...key, ...signing, ...Object.values(secrets)];
 }
 
 export function isPrivateKey(text: string): boolean {

@@ -1,3 +1,4 @@
+export { secretTextsOf } from './credentials.js';
 export { branchOf } from './branch.js';
 export type {
   Credentials,

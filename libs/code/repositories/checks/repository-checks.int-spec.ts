@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import {
+  sharedServer,
+  type TestAgent,
+  type TestServer,
+  type TestWorkspace,
+} from '../../../../test/support/shared-server.js';
+
+interface Check {
+  state: string | null;
+  findings: { name: string; message: string }[];
+}
+interface Work {
+  check: { repositoryId: string; generation: number };
+  repository: { url: string; credentials: { token: string } };
+}
+
+const TOKEN = 'token-of-the-repository';
+
+let server: TestServer;
+let workspace: TestWorkspace;
+let id: string;
+
+beforeAll(async () => {
+  server = await sharedServer();
+});
+beforeEach(async () => {
+  workspace = await server.newWorkspace();
+  const settings = {
+    name: 'shop',
+    url: 'https://example.com/shop.git',
+    credentials: { kind: 'token', token: TOKEN },
+  };
+  id = (await workspace.api.post<{ id: string }>('/repositories', settings)).body.id;
+});
+afterAll(() => server.stop());
+
+const host = () => workspace.newAgent({ capabilities: ['git'] });
+const check = () => workspace.api.post<Check>(`/repositories/${id}/check`);
+const last = async () => (await workspace.api.get<Check>(`/repositories/${id}/check`)).body;
+const claim = ({ api }: TestAgent, waitSeconds = 0) =>
+  api.post<Work>('/change-steps/claim', { checks: true, waitSeconds });
+const report = ({ api }: TestAgent, { check: { generation } }: Work, message = 'Fine') => {
+  const findings = [{ name: 'push', outcome: 'ok', message }];
+  return api.post<Check>(`/repositories/${id}/check/report`, { generation, findings });
+};
+
+it('a host that waits gets the check, and its findings have no secret', async () => {
+  expect(await last()).toMatchObject({ state: null, findings: [] });
+  const agent = await host();
+  const waiting = claim(agent, 20);
+  expect(await check()).toMatchObject({ status: 200, body: { state: 'waiting' } });
+  const { body: work } = await waiting;
+  expect(work).toMatchObject({
+    check: { repositoryId: id },
+    repository: { url: 'https://example.com/shop.git', credentials: { token: TOKEN } },
+  });
+  expect(await last()).toMatchObject({ state: 'running' });
+  // It goes on.
+  expect((await check()).body).toMatchObject({ state: 'running' });
+  expect((await report(agent, work, `Refused: ${TOKEN}`)).status).toBe(200);
+  expect(await last()).toMatchObject({
+    state: 'finished',
+    findings: [{ name: 'push', message: 'Refused: [redacted]' }],
+  });
+  expect((await report(agent, work)).status).toBe(409);
+});
+
+it('only hosts with git that ask for checks get one, and a lost one is given again', async () => {
+  await check();
+  const agent = await host();
+  expect((await agent.api.post('/change-steps/claim', {})).status).toBe(204);
+  expect((await claim(await workspace.newAgent())).status).toBe(204);
+  const first = (await claim(agent)).body;
+  const other = await host();
+  expect((await claim(other)).status).toBe(204);
+  await server.db.owner.query(`UPDATE repositories SET check_until = now() WHERE id = $1`, [id]);
+  const second = (await claim(other)).body;
+  expect(await report(agent, first)).toMatchObject({ status: 409, body: { code: 'stale_step' } });
+  expect((await report(other, second)).status).toBe(200);
+});

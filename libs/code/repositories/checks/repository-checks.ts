@@ -1,0 +1,115 @@
+import { Injectable } from '@nestjs/common';
+import { Database, firstRow } from '#lib/database';
+import { type AgentCaller, type Caller, DroverError } from '#lib/kernel';
+import { SecretValues } from '#lib/secrets';
+import { WakeUps } from '#lib/valkey';
+import { secretTextsOf } from '../domain/credentials.js';
+import type { RepositoryAccess } from '../domain/repository.js';
+import type { Finding, RepositoryCheckView } from '../domain/repository-check.js';
+import { Repositories } from '../repositories/repositories.js';
+import {
+  checkOfRepository,
+  type CheckRow,
+  claimCheck,
+  endCheck,
+  requestCheck,
+} from './repository-checks.sql.js';
+
+/** A check with everything that a host needs for it. */
+export interface CheckWork {
+  check: { repositoryId: string; generation: number; until: Date };
+  repository: RepositoryAccess;
+}
+
+interface HeldCheck {
+  agent: AgentCaller;
+  repositoryId: string;
+  generation: number;
+}
+
+/** Checks of repositories by hosts: what would fail, before a task finds it out. */
+@Injectable()
+export class RepositoryChecks {
+  constructor(
+    private readonly database: Database,
+    private readonly repositories: Repositories,
+    private readonly wakeUps: WakeUps,
+  ) {}
+
+  /** Asks a host for a check. One that is under way goes on. @throws DroverError `repository_not_found` */
+  async request(caller: Caller, id: string): Promise<RepositoryCheckView> {
+    const { workspaceId } = caller;
+    const row = await firstRow(this.database.tenant(workspaceId), requestCheck, [workspaceId, id]);
+    if (!row) return this.get(caller, id);
+    this.wakeUps.steps(workspaceId);
+    return toView(row);
+  }
+
+  /** The last check. @throws DroverError `repository_not_found` */
+  async get({ workspaceId }: Caller, id: string): Promise<RepositoryCheckView> {
+    const params = [workspaceId, id];
+    const row = await firstRow(this.database.tenant(workspaceId), checkOfRepository, params);
+    if (!row) throw new DroverError('repository_not_found');
+    return toView(row);
+  }
+
+  /** Gives a host the next check, if one waits. */
+  async claim(agent: AgentCaller): Promise<CheckWork | undefined> {
+    const { workspaceId, agentId } = agent;
+    const tenant = this.database.tenant(workspaceId);
+    const row = await firstRow(tenant, claimCheck, [workspaceId, agentId]);
+    if (!row) return undefined;
+    const { id: repositoryId, check_generation: generation, check_until: until } = row;
+    try {
+      const repository = await this.repositories.access({ workspaceId, id: repositoryId });
+      return { check: { repositoryId, generation, until }, repository };
+    } catch (error) {
+      if (!(error instanceof DroverError)) throw error;
+      const message = `The server cannot open its credentials: ${error.message}`;
+      const findings: Finding[] = [{ name: 'credentials', outcome: 'failed', message }];
+      await this.end({ agent, repositoryId, generation }, findings);
+      return undefined;
+    }
+  }
+
+  /**
+   * Ends a check with what the host has found.
+   *
+   * @throws DroverError `repository_not_found`, `stale_step`
+   */
+  async report(held: HeldCheck, findings: readonly Finding[]): Promise<RepositoryCheckView> {
+    const { workspaceId } = held.agent;
+    const place = { workspaceId, id: held.repositoryId };
+    const access = await this.repositories.access(place).catch(() => undefined);
+    const values = SecretValues.ofTexts(access ? secretTextsOf(access) : []);
+    const shown = findings.map(({ message, advice, ...finding }) => ({
+      ...finding,
+      message: values.redact(message),
+      ...(advice !== undefined && { advice: values.redact(advice) }),
+    }));
+    return this.end(held, shown);
+  }
+
+  private async end(
+    { agent, repositoryId, generation }: HeldCheck,
+    findings: readonly Finding[],
+  ): Promise<RepositoryCheckView> {
+    const params = [agent.workspaceId, repositoryId, agent.agentId, generation];
+    const tenant = this.database.tenant(agent.workspaceId);
+    const row = await firstRow(tenant, endCheck, [...params, JSON.stringify(findings)]);
+    if (row) return toView(row);
+    const { state } = await this.get(agent, repositoryId);
+    const detail = `Another host has the check of the repository, or it has ended: ${state}.`;
+    throw new DroverError('stale_step', { detail });
+  }
+}
+
+function toView(row: CheckRow): RepositoryCheckView {
+  return {
+    repositoryId: row.id,
+    state: row.check_state,
+    requestedAt: row.check_requested_at?.toISOString() ?? null,
+    checkedAt: row.checked_at?.toISOString() ?? null,
+    findings: row.check_findings,
+  };
+}
