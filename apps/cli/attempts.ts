@@ -60,24 +60,22 @@ export async function runAttempts(
   body: NewAttempts,
   { isDetached, isUntilMerged }: { isDetached: boolean; isUntilMerged: boolean },
 ): Promise<number> {
-  const { items } = await cli.drover.post('/api/v1/task-attempts', { body });
-  if (isDetached) {
-    if (cli.out.json) cli.out.value(items);
-    else for (const { id } of items) cli.out.line(id);
-    return EXIT.ok;
-  }
-  for (const { id, agentKind } of items) cli.out.note(`drover: attempt ${id} ${agentKind ?? ''}`);
   const leaving = new AbortController();
+  const { signal } = leaving;
+  let items: Attempt[] | undefined;
   let interrupts = 0;
   const interrupt = (): void => {
     interrupts += 1;
-    if (interrupts > 1) return leaving.abort();
+    if (items === undefined || interrupts > 1) return leaving.abort();
     cli.out.note('drover: closing the attempts. Press Ctrl-C again to stop waiting.');
     for (const { id } of items) void close(cli, id);
   };
   process.on('SIGINT', interrupt);
   try {
-    const settled = await waitForAll(cli, items, { isUntilMerged, signal: leaving.signal });
+    items = (await cli.drover.post('/api/v1/task-attempts', { body, signal })).items;
+    if (isDetached) return printIds(cli, items);
+    for (const { id, agentKind } of items) cli.out.note(`drover: attempt ${id} ${agentKind ?? ''}`);
+    const settled = await waitForAll(cli, items, { isUntilMerged, signal });
     printAttempts(cli, settled);
     const [one] = settled.filter(({ state }) => state === 'IN_REVIEW');
     if (one) cli.out.note(`drover: compare them: drover review compare ${one.id}`);
@@ -85,12 +83,19 @@ export async function runAttempts(
     const isGood = settled.some(({ state }) => state === 'IN_REVIEW' || state === 'MERGED');
     return isGood ? EXIT.ok : EXIT.failed;
   } catch (error) {
-    if (!leaving.signal.aborted) throw error;
-    cli.out.note('drover: the attempts continue.');
+    if (!signal.aborted) throw error;
+    const words = items === undefined ? 'may exist. Check with `drover task list`' : 'continue';
+    cli.out.note(`drover: the attempts ${words}.`);
     return EXIT.interrupted;
   } finally {
     process.off('SIGINT', interrupt);
   }
+}
+
+function printIds(cli: Cli, items: readonly Attempt[]): number {
+  if (cli.out.json) cli.out.value(items);
+  else for (const { id } of items) cli.out.line(id);
+  return EXIT.ok;
 }
 
 async function waitForAll(

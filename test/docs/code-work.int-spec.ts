@@ -62,6 +62,7 @@ it("the page's lines lead from an empty folder to a merged change", () => {
     'pass 2',
     "+test('a week is parsed'",
     /Author: codex[^]*Make the date parser accept ISO weeks[^]*Drover-Task:/,
+    /\tMake the date parser accept ISO weeks\tcodex\t\S+\t[1-9]\d*\t/,
   ]) {
     expect(output).toMatch(part);
   }

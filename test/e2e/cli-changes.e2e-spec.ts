@@ -152,6 +152,16 @@ it('attempts at one change are awaited and compared, and one of them is approved
   ]);
   await finish('land', { outcome: 'merged', commit: commit(7) });
 
+  const left = start(['run', '--repo', 'yard', '--attempts', '2', '--', 'true']);
+  const noted = await waitFor('the attempts', () =>
+    Promise.resolve(left.stderr.match(/(?<=attempt )\S{36}/g)),
+  );
+  left.child.kill('SIGINT');
+  expect((await left.ended).code).toBe(130);
+  for (const id of noted) {
+    expect(await json('task', 'show', id)).toMatchObject({ status: 'ABORTED' });
+  }
+
   const kinds = ['--agent', 'codex,claude-code:claude-sonnet-4', 'Do it', '--detach', '--json'];
   const detached = JSON.parse((await drover('run', '--repo', 'yard', ...kinds)).stdout) as {
     agentKind: string;

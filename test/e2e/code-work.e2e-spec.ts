@@ -138,4 +138,24 @@ describeCode('code work', () => {
     await ask('task', 'watch', id);
     expect(await show(id)).toMatchObject({ state: 'MERGED' });
   });
+
+  it('one of two attempts is merged, and the branches of both are gone', async () => {
+    const script = 'echo "Hello, $$" >greeting.txt';
+    const attempts = ['run', '--repo', 'shop', '--attempts', '2', '--', 'sh', '-c', script];
+    const lines = (await ask(...attempts)).stdout.trim().split('\n');
+    expect(lines).toEqual([expect.stringMatching(/IN_REVIEW/), expect.stringMatching(/green/)]);
+    const ids = lines.map((line) => line.slice(0, 36));
+    const [other = '', chosen = ''] = ids;
+    await ask('review', 'approve', chosen);
+    await ask('task', 'watch', chosen);
+    expect(await show(chosen)).toMatchObject({ state: 'MERGED' });
+    expect(await show(other)).toMatchObject({ state: 'CLOSED', mergedCommit: null });
+    await waitFor('the end of the branches', async () =>
+      ids.every((id) => !git('branch', '--list').includes(id)),
+    );
+    expect(git('log', '--format=%(trailers:key=Drover-Task,valueonly)')).not.toContain(other);
+    const costs = await json<{ id: string }[]>('usage', '--by', 'change', '--repo', 'shop');
+    expect(costs.map(({ id }) => id)).toContain(chosen);
+    expect(costs.map(({ id }) => id)).not.toContain(other);
+  });
 });

@@ -72,6 +72,8 @@ const show: CommandSpec = {
       ['runs', cost.runs],
       ['tokens', cost.tokens],
       ['usd', cost.costUsd],
+      ['work', formatDuration(cost.workSeconds)],
+      ['wait for review', cost.reviewRounds > 0 ? formatDuration(cost.reviewSeconds) : null],
       ['attempts', change.attemptsId && `drover review compare ${change.id}`],
       ...reviews.map((one): [string, string] => [
         `${one.kind} ${one.revision}`,
