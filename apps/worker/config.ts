@@ -108,6 +108,11 @@ export const environment = z.object({
    * setup.
    */
   DROVER_WORKER_KEEP_CODE_DAYS: integer(14, 1, 3_650),
+  /**
+   * True: the working folder of a run on a repository has `.worker-state`, with its state, messages
+   * and reviews as files. No commit has them.
+   */
+  DROVER_WORKER_STATE_FILES: oneOf(['true', 'false']).default('true'),
   /** Names of the worker's variables that processes see, separated by commas. */
   DROVER_WORKER_PASS_ENV: list.default([]),
   /** Folders of runs to keep: those of `failed` runs, or of all. */
@@ -190,6 +195,7 @@ function toConfig(env: z.infer<typeof environment>, all: NodeJS.ProcessEnv) {
       folder: `${dataDir}/code`,
       roots: env.DROVER_REPOSITORY_PATHS,
       keepDays: env.DROVER_WORKER_KEEP_CODE_DAYS,
+      writesState: env.DROVER_WORKER_STATE_FILES === 'true',
     },
     passedEnv: variablesOf(all, ['LANG', ...env.DROVER_WORKER_PASS_ENV]),
     keepRuns: env.DROVER_WORKER_KEEP_RUNS,

@@ -304,6 +304,7 @@ class Worker {
     const { workspaceId } = registered.api;
     return new CodeHost({
       ...config.code,
+      worker: config.name,
       workspaceId,
       isolation,
       drivers,

@@ -30,6 +30,8 @@ async function found(more: Partial<RepositoryAccess> = {}): Promise<Record<strin
     drivers: new Drivers({ dir: sessions }, {}),
     sessions,
     keepDays: 14,
+    worker: 'worker-auth',
+    writesState: true,
   });
   const access = {
     id: 'r',

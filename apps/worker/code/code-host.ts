@@ -29,6 +29,10 @@ export interface CodeHostOptions {
   drivers: Drivers;
   /** The folder of the sessions. */
   sessions: string;
+  /** The name of this worker. */
+  worker: string;
+  /** Whether working folders have views of their runs (`.worker-state`). */
+  writesState: boolean;
   /** The days without use after which copies of repositories and results of setups are removed. */
   keepDays: number;
 }

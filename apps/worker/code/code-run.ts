@@ -22,6 +22,7 @@ import { DIFF, type HostRepository } from './code-host.js';
 import { type CodeRunParts, type CodeStart, startCode } from './code-start.js';
 import { authorOf, KeptWork, wordsOf } from './kept-work.js';
 import { HOME_FOLDER, reachOfRepository, variablesOf } from './run-script.js';
+import { StateFiles } from './state-files.js';
 import type { SubmitChange } from './types.js';
 
 /** The part of a session's specification that a repository adds. */
@@ -58,6 +59,7 @@ export class CodeRun {
   private readonly run: RunRepository;
   private readonly snapshots: Snapshots;
   private readonly kept: KeptWork;
+  private readonly state: StateFiles | undefined;
   private proxy: GitProxy | undefined;
   private sockets: string | undefined;
   private readonly noted = new Set<string>();
@@ -75,6 +77,13 @@ export class CodeRun {
       isLive: async () => (await this.admit()).admitted,
       note: (text) => this.note(text),
     });
+    const { host } = parts;
+    const views = {
+      worker: host.options.worker,
+      work: host.workOf(job.run.id),
+      note: (text: string) => this.note(text),
+    };
+    this.state = begin.writesState ? new StateFiles(begin, views) : undefined;
   }
 
   /** @throws SpawnError, and the errors of the server */
@@ -119,13 +128,19 @@ export class CodeRun {
       exit: running.exit.then((outcome) => this.conclude(outcome)),
       stop: (graceMs) => running.stop(graceMs),
       notify: (signal) => running.notify(signal),
-      hear: running.hear && ((message) => running.hear?.(message)),
+      hear:
+        running.hear &&
+        ((message) => {
+          this.state?.hear(message);
+          running.hear?.(message);
+        }),
       pauseAfterTurn: running.pauseAfterTurn && ((isWanted) => running.pauseAfterTurn?.(isWanted)),
     };
   }
 
   async close(): Promise<void> {
     this.kept.stop();
+    this.state?.stop();
     await this.proxy?.close();
     if (this.sockets !== undefined) await removeTree(this.sockets);
     await this.run.remove();
@@ -133,7 +148,7 @@ export class CodeRun {
 
   private async prepare(work: string, isInside: boolean): Promise<void> {
     const { access, mirror } = this.repository;
-    const { change, target, setup } = this.begin;
+    const { change, target, ignored } = this.begin;
     // A session that starts again begins with the files of the one before.
     const tip = (await this.run.tip()) ?? this.begin.tip;
     await makeWorkFolder(
@@ -148,12 +163,13 @@ export class CodeRun {
         header: `Authorization: Bearer ${this.job.run.token}`,
         author: authorOf(this.job),
         path: access.path ?? undefined,
-        ignored: setup.paths,
+        ignored,
       },
       this.snapshots.seed,
     );
     if ((await this.run.tip()) === undefined) await this.run.set(tip);
     await this.snapshots.make(this.begin.files ?? tip);
+    await this.state?.start();
   }
 
   private async openProxy(isShared: boolean): Promise<CodeSurroundings['services']> {
@@ -210,6 +226,7 @@ export class CodeRun {
 
   private async conclude(outcome: Outcome): Promise<Outcome> {
     await this.kept.settled();
+    await this.state?.end(outcome);
     try {
       if (outcome.kind !== 'succeeded') {
         await this.kept.keep();

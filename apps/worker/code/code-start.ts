@@ -14,6 +14,7 @@ import type { DroverApi } from '../api/drover-api.js';
 import type { Job } from '../execution/job.js';
 import { type CodeHost, type HostRepository, workRef } from './code-host.js';
 import { type SetupCommit, setupFor, SetupFailed, type SetupResult } from './setup-cache.js';
+import { STATE_FOLDER } from './state-files.js';
 import type { RunRepositoryAnswer } from './types.js';
 
 export interface CodeRunParts {
@@ -45,6 +46,10 @@ export interface CodeStart {
   /** The commit of the ref with unsubmitted work at the repository. */
   kept: string | undefined;
   setup: SetupResult;
+  /** Paths of the working folder that no commit has. */
+  ignored: readonly string[];
+  /** True if the working folder has views of the run. */
+  writesState: boolean;
 }
 
 /**
@@ -78,6 +83,8 @@ export async function startCode(job: Job, { host, api, log }: CodeRunParts): Pro
     await run.remove();
     throw error;
   });
+  const writesState = host.options.writesState && !(await hasStateFolder(tip, mirror.call));
+  const ignored = [...setup.paths, ...(writesState ? [STATE_FOLDER] : [])];
   const snapshots = new Snapshots({
     run,
     mirrorObjects: mirror.objects,
@@ -85,7 +92,7 @@ export async function startCode(job: Job, { host, api, log }: CodeRunParts): Pro
     program: host.program,
     user: host.user,
     path: access.path ?? undefined,
-    ignored: setup.paths,
+    ignored,
   });
   return {
     job: withSecrets(job, access.secrets),
@@ -99,7 +106,14 @@ export async function startCode(job: Job, { host, api, log }: CodeRunParts): Pro
     files: below === tip ? kept : undefined,
     kept,
     setup,
+    ignored,
+    writesState,
   };
+}
+
+/** A repository with such a folder of its own keeps it. */
+async function hasStateFolder(commit: string, call: GitCall): Promise<boolean> {
+  return (await gitText(['ls-tree', '--full-tree', commit, '--', STATE_FOLDER], call)) !== '';
 }
 
 /**

@@ -63,6 +63,8 @@ beforeEach(() => {
     drivers,
     sessions,
     keepDays: 14,
+    worker: 'worker-auth',
+    writesState: true,
   });
 });
 
@@ -295,6 +297,39 @@ async function step(
     expect(remote.git('ls-tree', '--name-only', 'main').split('\n')).toEqual(
       expect.arrayContaining(['mine.txt', 'theirs.txt']),
     );
+  });
+
+  it('has views of its run in the working folder, which no commit has', async () => {
+    const review = { kind: 'review', verdict: 'changes_requested', author: 'user:1', body: 'No.' };
+    const feedback = [{ ...review, comments: [], createdAt: '2026-01-10T14:00:00.000Z' }];
+    const { lines, taskId, diff } = await work(
+      `cd .worker-state; cat worker-auth.json messages/*.jsonl reviews/worker-auth.json
+       git status --short; git check-ignore -q . || exit 9; echo x > ../x; cd ..; git add -A
+       rm -rf .worker-state; ln -s "$HOME" .worker-state`,
+      { change: { feedback } as unknown as Partial<RunRepositoryAnswer['change']> },
+    );
+    const state = JSON.parse(lines.slice(lines.indexOf('{'), lines.indexOf('}') + 1)) as object;
+    expect(state).toMatchObject({
+      worker_id: 'worker-auth',
+      state: 'WORKING',
+      task_id: taskId,
+      branch: `codex/${taskId}`,
+      pid: process.pid,
+      attempt: 3,
+      max_attempts: 4,
+      last_error: null,
+      pr_url: null,
+      review_state: 'changes_requested',
+    });
+    const times = ['assigned_at', 'state_changed_at', 'last_heartbeat'];
+    expect(state).toMatchObject(
+      Object.fromEntries(times.map((name) => [name, expect.any(String)])),
+    );
+    expect(lines).toContain(`"from":"worker-auth","type":"started","task":"${taskId}"}`);
+    expect(lines).toContain('"body": "No."');
+    expect(lines).toContain('.worker-state is not written');
+    expect(diff).not.toContain('worker-state');
+    expect(readdirSync(place.path('code/w/r/runs'))).toEqual([]);
   });
 
   it('of a superseded run changes nothing', async () => {

@@ -27,6 +27,7 @@ export {
   whyNoAccounts,
 } from './process/accounts.js';
 export { bootId as machineBootId, type SessionUser } from './process/session-folder.js';
+export { addFileBelow } from './files/add-file-below.js';
 export {
   type FilesBelow,
   listFilesBelow,

@@ -7,6 +7,10 @@ const MERGED = by(CHANGES, 'is submitted, proven, approved, merged and completes
 const RETURNED = by(CHANGES, 'by the words of a person starts the count of revisions again');
 const OVERDUE = by(CHANGES, 'a review that is overdue raises one event and changes no state');
 
+const FILES = by(
+  'apps/worker/code/code.int-spec.ts',
+  'has views of its run in the working folder, which no commit has',
+);
 const HUNG = 'libs/work/coordinator/patterns/hung-runs.int-spec.ts';
 
 export const RUN_STATES_PROMISED = section('States', {
@@ -29,11 +33,12 @@ export const RUN_STATES_PROMISED = section('States', {
   ),
   stateFile: differs(
     '`.worker-state/{worker-id}.json` has the state',
-    'A row has it; `GET /api/v1/agent-tasks/:id/runs` shows `state`, `branch`, `assignedAt`, `error` and `generation`.',
+    'A row has it. The file is a view with the same fields, in the working folder of a run on a repository.',
+    FILES,
   ),
   atomicUpdates: differs(
     'Files are replaced atomically, with `state_changed_at` as their version and a lock file',
-    'One statement checks the edge, changes the row and appends to the journal. Rows have a `version` (`If-Match`).',
+    'Views are replaced atomically. One statement checks the edge, changes the row and appends to the journal. Rows have a `version` (`If-Match`).',
     by(
       'test/api/transitions.int-spec.ts',
       'every log is an unbroken chain, and every other invariant holds',
@@ -68,7 +73,7 @@ export const RUN_COMMANDS = section('Commands', {
 export const TIMEOUTS = section('Time-outs', {
   stale: differs(
     'A worker is stale after 5 minutes and dead after 15',
-    'A run is `STALE` after 2 missed heartbeats. Its agent is dead after its threshold, 180 s by default.',
+    'A run is `STALE` after 2 missed heartbeats. Its agent is dead after its threshold, 180 s by default. `heartbeatIntervalSeconds: 150` and `staleThresholdSeconds: 900` give the times of the document.',
     by(
       'libs/work/agent-manager/heartbeats/heartbeats.int-spec.ts',
       'an agent is stale after its own threshold',
@@ -92,7 +97,10 @@ export const TIMEOUTS = section('Time-outs', {
     'A worker without progress alerts people',
     by(HUNG, 'a hung run is warned in its signals, its log, its events and its row'),
   ),
-  review: holds('A review that takes more than 1 hour alerts people', OVERDUE),
+  review: holds(
+    'A review that takes more than 1 hour alerts people (`REVIEW_TIMEOUT_SECONDS`)',
+    OVERDUE,
+  ),
 });
 
 export const INTEGRATION = section('Branches, messages and reviews', {
@@ -105,20 +113,17 @@ export const INTEGRATION = section('Branches, messages and reviews', {
   mergeFromApproved: holds('Only an approved branch is merged', MERGED),
   reviewGate: differs(
     '`reviews/{worker-id}.json` has the state of a review',
-    '`GET /api/v1/changes/:id` has it.',
-    MERGED,
+    '`GET /api/v1/changes/:id` has it. The file is a view.',
+    FILES,
   ),
   messages: differs(
     'Workers append messages such as `{"type": "done"}` to `.worker-state/messages/{worker-id}.jsonl`',
-    'Their reports are rows of the journal, which streams and webhooks deliver.',
-    by(
-      'libs/events/event-streams/streams/streams.int-spec.ts',
-      'a stream resumes on another server without gaps and repetitions',
-    ),
+    'Their reports are rows of the journal, which streams and webhooks deliver. The file is a view.',
+    FILES,
   ),
   orchestratorMessages: differs(
     'The orchestrator appends messages to `messages/orchestrator.jsonl`',
-    'An agent polls its signals.',
+    'An agent polls its signals. The file is a view of the messages to its run (`POST /runs/:id/messages`).',
     by(
       'libs/work/runs/leases/deadlines.int-spec.ts',
       'signals report each new deadline at once and known ones after the wait',

@@ -23,7 +23,7 @@ export interface HostChange {
 /** The repository of a run with its change, and what the run must mend. */
 export interface RunRepository {
   repository: RepositoryAccess;
-  change: HostChange & { feedback: ReviewView[] };
+  change: HostChange & { feedback: ReviewView[]; pullRequestUrl: string | null };
 }
 
 /** A step with everything that a host needs for it. */

@@ -66,7 +66,9 @@ export class Submissions {
       this.repositories.access({ workspaceId, id: row.repository_id }),
     ]);
     const change = toHostChange({ ...row, branch: named?.branch ?? branch });
-    return { repository, change: { ...change, feedback: feedback.map(toReviewView) } };
+    const { pull_request_url: pullRequestUrl } = row;
+    const said = feedback.map(toReviewView);
+    return { repository, change: { ...change, feedback: said, pullRequestUrl } };
   }
 
   /**

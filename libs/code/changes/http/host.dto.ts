@@ -74,6 +74,8 @@ export class HostChangeDto implements Sent<HostChange> {
 class RunChangeDto extends HostChangeDto {
   @ApiProperty({ type: [ChangeReviewDto], description: 'What the run must mend, oldest first' })
   feedback!: ChangeReviewDto[];
+  @ShownTextOrNull({ description: 'The address of its pull request' })
+  pullRequestUrl!: string | null;
 }
 
 export class RunRepositoryDto implements Sent<RunRepository> {

@@ -23,6 +23,19 @@ test('a file and its folders are added once', async () => {
   await expect(addFileBelow(folder, 'a/d.txt', 'third')).rejects.toThrow('EEXIST');
 });
 
+test('a file that replaces another one replaces a link too, and leaves nothing else', async () => {
+  mkdirSync(join(folder, 'a'));
+  symlinkSync(join(top, 'elsewhere/new'), join(folder, 'a/b.txt'));
+  for (const content of ['first', 'second']) {
+    await addFileBelow(folder, 'a/b.txt', content, { replaces: true });
+    expect(readFileSync(join(folder, 'a/b.txt'), 'utf8')).toBe(content);
+  }
+  mkdirSync(join(folder, 'a/c.txt'));
+  await expect(addFileBelow(folder, 'a/c.txt', 'x', { replaces: true })).rejects.toThrow();
+  expect(readdirSync(join(folder, 'a'))).toEqual(['b.txt', 'c.txt']);
+  expect(readdirSync(join(top, 'elsewhere'))).toEqual([]);
+});
+
 test('no link and no name leads out of the folder', async () => {
   symlinkSync(join(top, 'elsewhere'), join(folder, 'link'));
   symlinkSync(join(top, 'elsewhere/new'), join(folder, 'name'));

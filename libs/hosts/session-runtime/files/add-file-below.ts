@@ -1,5 +1,6 @@
 import { constants } from 'node:fs';
-import { chown, mkdir, open, stat } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { chown, mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { inFolder } from './folder-files.js';
 
 /** The name must be free: the session can have left a link there. */
@@ -10,12 +11,14 @@ const NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constant
  * gets the file.
  *
  * @param name a path relative to the folder. Missing folders are made
+ * @param options `replaces`: a file or link of that name is replaced, in one moment
  * @throws Error if the name is taken, or a part of the path is no folder
  */
 export async function addFileBelow(
   folder: string,
   name: string,
   content: string | Uint8Array,
+  { replaces = false }: { replaces?: boolean } = {},
 ): Promise<void> {
   const parts = name.split('/');
   if (parts.some((part) => ['', '.', '..'].includes(part))) throw unusable(name);
@@ -27,10 +30,16 @@ export async function addFileBelow(
   const add = async (at: string): Promise<true> => {
     const [next] = parts.splice(0, 1);
     if (next === undefined) {
-      const handle = await open(`${at}/${file}`, NEW, 0o600);
+      const path = `${at}/${file}`;
+      const draft = replaces ? `${at}/.${randomBytes(8).toString('hex')}.new` : path;
+      const handle = await open(draft, NEW, 0o600);
       try {
         if (process.geteuid?.() === 0) await handle.chown(uid, gid);
         await handle.writeFile(content);
+        if (replaces) await rename(draft, path);
+      } catch (error) {
+        if (replaces) await rm(draft, { force: true });
+        throw error;
       } finally {
         await handle.close();
       }
