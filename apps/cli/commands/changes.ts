@@ -60,6 +60,7 @@ const show: CommandSpec = {
       ['state', change.state],
       ['obstacle', change.obstacle],
       ['repository', change.repositoryName],
+      ['pull request', change.pullRequest?.url],
       ['branch', change.branch],
       ['target', change.target],
       ['revision', change.revision],

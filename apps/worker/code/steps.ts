@@ -105,6 +105,7 @@ export class Steps {
     const from = performance.now();
     const report = await this.perform(work, signal).catch((error: unknown) => {
       lease.heed(error);
+      if (lease.lost.aborted) return undefined;
       return reportOfForge(error, kind) ?? this.reportOf(error);
     });
     lease.end();
