@@ -156,6 +156,8 @@ async function bodyFor(route: Route, { tenant, kind }: Who): Promise<Record<stri
       return { tasks: [{ title: 'A task', taskType: 'test', ...subtask }] };
     case 'POST /agent-tasks/bulk/cancel':
     case 'POST /agent-tasks/bulk/retry':
+    case 'POST /agent-tasks/bulk/archive':
+    case 'POST /agent-tasks/bulk/priority':
     case 'POST /dead-letter/replay':
       return { ids: [task] };
     case 'POST /budgets':

@@ -58,6 +58,7 @@ const UNRESOLVED = [
   'GET /agent-tasks scheduleId',
   'POST /agent-tasks/bulk/cancel filter.scheduleId',
   'POST /agent-tasks/bulk/retry filter.scheduleId',
+  'POST /agent-tasks/bulk/archive filter.scheduleId',
   'POST /dead-letter/replay filter.scheduleId',
   'GET /usage projectId',
   'GET /usage agentId',

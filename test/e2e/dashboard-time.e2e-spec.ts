@@ -113,6 +113,33 @@ it('a member replays a group of the dead letter with a changed input', async () 
   );
 });
 
+it('a member selects tasks, changes their priority and cancels them', async () => {
+  const create = async (title: string) =>
+    (await fleet.api.post<{ id: string }>('/agent-tasks', { title, taskType: 'chosen' })).body.id;
+  const ids = [await create('Chosen one'), await create('Chosen two'), await create('Left alone')];
+  await page.goto('/tasks?taskType=chosen');
+  await page.getByLabel('Select Chosen one').check();
+  await page.getByLabel('Select Chosen two').check();
+  expect(await listAxeFindingsInAllLooks(page)).toEqual([]);
+  await button('Change priority').click();
+  await openDialog().getByLabel('Priority').fill('9');
+  await confirm('Change priority');
+  await page.getByText('2 tasks changed').waitFor();
+  await page.getByLabel('Select Chosen one').check();
+  await button('Select all shown').click();
+  await page.getByText('3 selected').waitFor();
+  await page.getByLabel('Select Left alone').uncheck();
+  await button('Cancel').click();
+  await confirm('Cancel tasks');
+  await page.getByRole('row').filter({ hasText: 'Chosen two' }).getByText('Cancelled').waitFor();
+  const tasks = ids.map(async (id) => (await fleet.api.get<object>(`/agent-tasks/${id}`)).body);
+  expect(await Promise.all(tasks)).toMatchObject([
+    { status: 'ABORTED', priority: 9 },
+    { status: 'ABORTED', priority: 9 },
+    { status: 'PENDING', priority: 5 },
+  ]);
+});
+
 it('an admin ends all runs by the kill switch, and the overview says so', async () => {
   const agent = await anAgent();
   const task = { title: 'Under way', taskType: 'test', agentId: agent.id };

@@ -4,8 +4,9 @@ import { useQueryClient } from '@tanstack/react-query';
 import { usePages, useRead } from '../api/read.js';
 import { useWorkspace } from '../api/workspace.js';
 import { Ago, Button, Empty, Failure, Loaded, Page } from '../components/parts.js';
-import { defineColumns, Table } from '../components/table.js';
+import { type Column, defineColumns, Table } from '../components/table.js';
 import { TaskBadge } from '../components/task-badge.js';
+import { SelectionActions, SelectTask, TaskSelection } from '../components/task-selection.js';
 import { TaskFilters } from '../components/task-filters.js';
 import { stripControls } from '../domain/format.js';
 import type { Task } from '../domain/status.js';
@@ -53,7 +54,7 @@ export function toRow(task: Task): TaskRow {
   };
 }
 
-export const TASK_COLUMNS = defineColumns<TaskRow>([
+const COLUMNS: Column<TaskRow>[] = [
   {
     id: 'status',
     head: 'Status',
@@ -96,9 +97,26 @@ export const TASK_COLUMNS = defineColumns<TaskRow>([
     width: '92px',
     cell: ({ createdAt }) => <Ago at={createdAt} />,
   },
+];
+
+export const TASK_COLUMNS = defineColumns(COLUMNS);
+
+const SELECTABLE_COLUMNS = defineColumns<TaskRow>([
+  { id: 'select', head: 'Select', width: '40px', cell: (task) => <SelectTask {...task} /> },
+  ...COLUMNS,
 ]);
 
 export function TasksPage() {
+  // Another filter starts without a selection, so that nobody changes tasks that are not shown.
+  const key = JSON.stringify(route.useSearch());
+  return (
+    <TaskSelection key={key}>
+      <Tasks />
+    </TaskSelection>
+  );
+}
+
+function Tasks() {
   const filter = route.useSearch();
   const { may, workspaceId } = useWorkspace();
   const navigate = useNavigate();
@@ -151,6 +169,7 @@ export function TasksPage() {
         filter={filter}
         onChange={(search) => void navigate({ to: '/tasks', search, replace: true })}
       />
+      <SelectionActions shown={rows} />
       <Loaded query={pages}>
         {() =>
           rows.length === 0 ? (
@@ -158,7 +177,7 @@ export function TasksPage() {
           ) : (
             <Table
               label="Tasks"
-              columns={TASK_COLUMNS}
+              columns={may('MEMBER') ? SELECTABLE_COLUMNS : TASK_COLUMNS}
               rows={rows}
               keyOf={({ id }) => id}
               tall

@@ -22,6 +22,7 @@ import { TaskSuspension } from './suspension/task-suspension.js';
 import { TaskHistory } from './queries/task-history.js';
 import { TaskQueries } from './queries/task-queries.js';
 import { TaskThroughput } from './queries/task-throughput.js';
+import { BulkUpdates } from './updates/bulk-updates.js';
 import { TaskUpdates } from './updates/task-updates.js';
 import { UpdateSecrets } from './updates/update-secrets.js';
 
@@ -53,6 +54,7 @@ import { UpdateSecrets } from './updates/update-secrets.js';
     TaskDependencies,
     UpdateSecrets,
     TaskUpdates,
+    BulkUpdates,
     TaskSuspension,
   ],
   exports: [TaskCreation, TaskCommands, TaskHistory, TaskSuspension, TaskQueries],

@@ -41,7 +41,7 @@ export class BulkCommands {
    */
   async run(
     caller: Caller,
-    command: 'cancel' | 'retry',
+    command: 'cancel' | 'retry' | 'archive',
     request: BulkRequest,
   ): Promise<BulkResult> {
     const result: BulkResult = { matched: 0, changed: 0, skipped: 0 };

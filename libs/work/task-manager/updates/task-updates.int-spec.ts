@@ -276,3 +276,20 @@ describe('a refused update', () => {
     expect(problem.errors?.map((error) => error.field)).toEqual([field]);
   });
 });
+
+it('a bulk change of the priority skips finished tasks, and unknown ids refuse it', async () => {
+  const [open, same, closed] = [await create(), await create({ priority: 9 }), await create()];
+  await workspace.api.post(`/agent-tasks/${closed}/cancel`);
+  await workspace.api.post(`/agent-tasks/${closed}/archive`);
+  const prioritize = (ids: string[], by = workspace) =>
+    by.api.post<Problem>('/agent-tasks/bulk/priority', { ids, priority: 9 });
+  const refused = await prioritize([open, newId()]);
+  expect([refused.status, refused.body.errors]).toMatchObject([404, [{ field: 'ids[1]' }]]);
+  expect((await prioritize([open], stranger)).status).toBe(404);
+  expect(await read(open)).toMatchObject({ priority: 5 });
+  const { body } = await prioritize([open, same, closed, open]);
+  expect(body).toEqual({ matched: 3, changed: 1, skipped: 2 });
+  expect(await read(open)).toMatchObject({ priority: 9, version: 2 });
+  const archived = await workspace.api.post('/agent-tasks/bulk/archive', { ids: [open, closed] });
+  expect(archived.body).toEqual({ matched: 2, changed: 0, skipped: 2 });
+});

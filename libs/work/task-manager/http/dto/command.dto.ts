@@ -1,5 +1,5 @@
 import { OmitType } from '@nestjs/swagger';
-import { Flag, Id, IdList, Nested, Text } from '#lib/http';
+import { Flag, Id, IdList, Int, Nested, Text } from '#lib/http';
 import type { BulkResult } from '../../commands/bulk-commands.js';
 import { ListTasksQuery } from './list-tasks.dto.js';
 import { ShownInt } from './shown.js';
@@ -51,6 +51,14 @@ export class BulkCommandDto extends TaskCommandDto {
 
   @Nested(() => BulkFilterDto, { optional: true })
   filter?: BulkFilterDto;
+}
+
+export class BulkPriorityDto {
+  @IdList({ minItems: 1, maxItems: 1000 })
+  ids!: string[];
+
+  @Int(1, 10, { description: 'The new priority; 10 runs first' })
+  priority!: number;
 }
 
 export class BulkResultDto implements BulkResult {
