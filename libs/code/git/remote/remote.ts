@@ -1,7 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { makeOwnedTemporary } from '#lib/session-runtime';
-import { git, type GitCall, gitText } from '../process/git.js';
+import { git, type GitCall, GitError, gitText } from '../process/git.js';
 import { hardenedServer, type Setting } from '../process/hardened.js';
 import { findLocal, type LocalRepository } from './local-repository.js';
 import { UnusableRepository } from './unusable.js';
@@ -61,9 +61,27 @@ export async function withRemote<T>(
   try {
     const env = await sshVariables(folder, credentials);
     return await work({ url, call: { protocols: ['ssh'], env }, reading: [], writing: [] });
+  } catch (error) {
+    const why = error instanceof GitError ? whyNoSsh(error.stderr) : undefined;
+    throw why === undefined ? error : new UnusableRepository(why, { cause: error });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** The reason why ssh gave up, in a sentence. Git itself says only that it could not read. */
+function whyNoSsh(said: string): string | undefined {
+  if (said.includes('REMOTE HOST IDENTIFICATION HAS CHANGED')) {
+    return 'The server has another key than the known one: if it is right, store the new one as known';
+  }
+  if (said.includes('Host key verification failed')) {
+    return 'The key of the server is not among the known ones: store those that `ssh-keyscan` prints';
+  }
+  if (/^.*: Permission denied \(/m.test(said)) {
+    return 'The server does not accept the SSH key of the repository';
+  }
+  const unreached = /^ssh: (.+)$/m.exec(said)?.[1];
+  return unreached && `The server cannot be reached: ${unreached.trim()}`;
 }
 
 /** A header for this server only: git forgets it when the server leads elsewhere. */

@@ -1,5 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
@@ -11,6 +19,10 @@ export class TestPlace {
 
   path(name: string): string {
     return join(this.root, name);
+  }
+
+  read(name: string): string {
+    return readFileSync(this.path(name), 'utf8');
   }
 
   /** A repository with one commit on `main`. */
