@@ -187,6 +187,33 @@ async function expectLandedOnce(id: string): Promise<void> {
     await worker.stop();
   });
 
+  it.each([
+    ['after', 'MERGED'],
+    ['before', 'CLOSED'],
+  ] as const)('whose task is cancelled %s the push of its host ends as %s', async (when, state) => {
+    const id = await repository(`cancelled-${when}`);
+    await startWorker();
+    const task = await submit(id, 'echo two >> a.txt');
+    let killed: Promise<void> | undefined;
+    onPush = (now, words) => {
+      if (now === when && words.includes('refs/heads/main')) killed ??= kill();
+      return killed === undefined;
+    };
+    await approve(task);
+    await waitFor('the push to the target', () => Promise.resolve(killed !== undefined));
+    await killed;
+    onPush = () => true;
+    expect((await fleet.api.post(`/agent-tasks/${task}/cancel`, {})).status).toBe(200);
+    expect(await changeOf(task)).toMatchObject({ state: 'CLOSED' });
+    await fleet.db.owner.query(`UPDATE changes SET step_due_at = now() WHERE task_id = $1`, [task]);
+    await startWorker();
+    await waitFor('its branch to go', () => Promise.resolve(refs().length === 1));
+    const mergedCommit = state === 'MERGED' ? remote.git('rev-parse', 'main') : null;
+    expect(await until(task, state)).toMatchObject({ mergedCommit });
+    expect(await fleet.task(task)).toMatchObject({ status: 'ABORTED' });
+    await worker.stop();
+  });
+
   it('whose host is killed while it proves is proven by another one', async () => {
     const id = await repository('prove', { acceptance: 'grep -q two a.txt; sleep 3' });
     await startWorker();
