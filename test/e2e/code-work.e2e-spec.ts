@@ -84,6 +84,27 @@ const show = (id: string) => json<Change>('review', 'show', id);
 const describeCode = sandbox === undefined ? describe.skip : describe;
 
 describeCode('code work', () => {
+  it('a host says what would fail on a repository', async () => {
+    await ask('repo', 'add', './my-project', '--name', 'checked', '--branch', 'trunk');
+    const bad = await drover('repo', 'check', 'checked');
+    expect(bad).toMatchObject({ code: 1, stderr: expect.stringContaining('No change can land') });
+    expect(bad.stdout).toContain('It has no branch trunk');
+    await ask('repo', 'set', 'checked', '--branch', 'main', '--accept', 'sh test.sh');
+    const findings = await json<{ name: string; outcome: string }[]>('repo', 'check', 'checked');
+    expect(findings).toContainEqual(expect.objectContaining({ name: 'push', outcome: 'ok' }));
+  });
+
+  it('a task without a repository completes when its files are accepted', async () => {
+    const accept = 'cat attempt; grep -q 2 attempt';
+    const args = ['run', '--accept', accept, '--max-retries', '1'];
+    const ended = await ask(...args, '--', 'sh', '-c', 'echo try $DROVER_ATTEMPT >attempt');
+    expect(ended.stderr).toContain('Its acceptance failed (1)');
+    const logs = await ask('task', 'logs', /task (\S+)/.exec(ended.stderr)![1]!);
+    for (const line of ['try 1', 'try 2', 'Its acceptance succeeded']) {
+      expect(logs.stdout).toContain(line);
+    }
+  });
+
   it('a change is proven, reviewed, merged, and its branch is gone', async () => {
     await ask('repo', 'add', './my-project', '--name', 'shop', '--accept', 'sh test.sh');
     const id = await aChange('echo Hello, world >greeting.txt');

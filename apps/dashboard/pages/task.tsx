@@ -165,6 +165,7 @@ function finishedAt({ completedAt, failedAt, abortedAt }: Task): string | null {
 function Texts({ task }: { task: Task }) {
   const parts: [string, unknown][] = [
     ['Description', task.description],
+    ['Acceptance', task.acceptanceScript],
     ['Input', task.inputContext],
     ['Checkpoint', task.checkpointData],
     ['Metadata', task.metadata],

@@ -56,6 +56,7 @@ async function accepted(
   const { task, run, report, folder } = job;
   const asked = readReach(task.inputContext) ?? reachOf('none', []);
   const { files, left } = await filesLeft(folder);
+  report.progress({ currentStep: 'Running acceptance' });
   for (const why of left) report.log('WARN', `Acceptance does not see ${why}`, EVENT);
   const end = await runScript(driver, {
     text,
