@@ -21,7 +21,8 @@ export class ChangeWorkspaceDto {
   @Flag({
     optional: true,
     description:
-      'Whether runs can create tasks with `inputContext.command`, which workers of the workspace execute.',
+      'Whether runs can create tasks with `inputContext.command` or `acceptanceScript`, which workers ' +
+      'of the workspace execute.',
   })
   allowRunCommands?: boolean;
   @OneOf(NETWORKS, {

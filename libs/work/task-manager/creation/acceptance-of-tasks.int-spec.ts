@@ -26,12 +26,12 @@ it('a task with acceptance commands is completed by its host alone, and red ones
   });
   expect(await scene.read(id)).toMatchObject({
     acceptanceScript: 'grep -q weeks report.md # [redacted]',
-    requiredCapabilities: ['acceptance'],
+    requiredCapabilities: ['acceptance', 'command'],
   });
-  const other = await scene.workspace.newAgent();
+  const other = await scene.workspace.newAgent({ capabilities: ['command'] });
   expect((await other.api.post<{ tasks: [] }>(`/agents/${other.id}/claim`)).body.tasks).toEqual([]);
 
-  const agent = await scene.workspace.newAgent({ capabilities: ['acceptance'] });
+  const agent = await scene.workspace.newAgent({ capabilities: ['acceptance', 'command'] });
   const { body } = await agent.api.post<{
     tasks: { run: { id: string; token: string }; task: { acceptanceScript: string } }[];
   }>(`/agents/${agent.id}/claim`);

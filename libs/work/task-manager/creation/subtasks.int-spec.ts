@@ -138,6 +138,7 @@ describe('a subtask with a command', () => {
     const refused = { status: 403, body: { code: 'run_commands_forbidden' } };
     expect(await create(run, COMMAND)).toMatchObject(refused);
     expect(await batch(run, {}, COMMAND)).toMatchObject(refused);
+    expect(await create(run, { acceptanceScript: 'true' })).toMatchObject(refused);
     expect(await allow(true)).toMatchObject({ status: 200, body: { allowRunCommands: true } });
     expect((await create(run, COMMAND)).status).toBe(201);
     expect((await allow(false)).status).toBe(200);

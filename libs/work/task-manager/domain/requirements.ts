@@ -90,8 +90,9 @@ function kindOf({ agent }: Requirements): string[] {
   return typeof kind === 'string' ? [kind] : [];
 }
 
-/** Whether workers execute a program for the task: a command or a coding agent. */
+/** Whether workers execute a program for the task: a command, a coding agent, or acceptance commands. */
 export function hasProgram(task: Requirements): boolean {
   const { command } = (task.inputContext ?? {}) as Record<string, unknown>;
-  return (command !== undefined && command !== null) || kindOf(task).length > 0;
+  const hasCommand = command !== undefined && command !== null;
+  return hasCommand || kindOf(task).length > 0 || Boolean(task.acceptanceScript);
 }
