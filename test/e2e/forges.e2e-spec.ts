@@ -149,6 +149,9 @@ describeCode.each(['github', 'gitea'] as const)('a repository at %s', (kind) => 
       const { body: text } = pullOf(first);
       return Promise.resolve(text.includes('It waits for a review') ? text : undefined);
     });
+    const checked = await drover(['repo', 'check', kind]);
+    expect(checked).toContain('The token can write to the repository');
+    expect(checked).toContain('There is no hook of Drover');
     for (const words of [
       'Closes #7',
       '1 run, 0 tokens',

@@ -67,6 +67,8 @@ function OneRepository({ repository }: { repository: Repository }) {
               ['Folder', repository.path],
               ['Network of scripts', repository.network],
               ['Credentials', repository.credentials],
+              ['Forge', repository.forge === 'none' ? null : repository.forge],
+              ['Required checks', repository.requiredChecks.join(', ')],
               ['Secret variables', repository.secretNames.join(', ')],
               ['Archived', archivedAt && <Ago at={archivedAt} />],
               ['ID', <code>{id}</code>],

@@ -147,6 +147,14 @@ function ChangeFacts({ change }: { change: WholeChange }) {
               {change.repositoryName}
             </Link>,
           ],
+          [
+            'Pull request',
+            change.pullRequest && (
+              <a href={change.pullRequest.url} className="link" rel="noreferrer">
+                #{change.pullRequest.number}
+              </a>
+            ),
+          ],
           ['Branch', change.branch && <code>{stripControls(change.branch)}</code>],
           ['Lands on', <code>{stripControls(change.target)}</code>],
           ['Size', filesChanged === null ? null : lines],

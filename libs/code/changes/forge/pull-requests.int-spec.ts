@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import {
+  type Body,
+  changesIn,
+  commit,
+  green,
+  type Work,
+} from '../../../../test/support/changes-in.js';
+import { sharedServer, type TestServer } from '../../../../test/support/shared-server.js';
+import { type Held, Scene } from '../../../work/coordinator/testing/scene.js';
+
+/** What hosts find at a forge, and what becomes of it. */
+
+let server: TestServer;
+let scene: Scene;
+
+beforeAll(async () => {
+  server = await sharedServer('sound');
+});
+beforeEach(async () => {
+  scene = await Scene.of(server);
+});
+afterAll(() => server.stop());
+
+const { working, start, submitted, step, report, done, change, approve } = changesIn(() => scene);
+
+const AT_FORGE = {
+  forge: 'github',
+  url: 'https://example.com/team/shop.git',
+  credentials: { kind: 'token', token: 'the-token' },
+};
+const PULL = { forge: 'github', number: 7, url: 'https://example.com/pull/7', state: 'open' };
+const said = (id: number, verdict: string, more: Body = {}) => ({
+  id: `review:${id}`,
+  login: 'ada',
+  verdict,
+  commit: commit(1),
+  body: 'Words.',
+  ...more,
+});
+
+const record = ({ agent }: Held, { step: { changeId, generation } }: Work, more: Body = {}) =>
+  agent.api.post<Body>(`/change-steps/${changeId}/pull-request`, { generation, ...PULL, ...more });
+
+async function inReview(settings: Body = {}): Promise<Held> {
+  const held = await working({ ...AT_FORGE, ...settings });
+  await submitted(held, commit(1));
+  await done(held.agent, 'prove', green(commit(1)));
+  return held;
+}
+
+/** The step that is due, also if its time has not come. */
+async function next(held: Held): Promise<Work> {
+  await scene.sql(`UPDATE changes SET step_due_at = now() WHERE task_id = $1`, held.id);
+  const work = await step(held.agent);
+  expect(work).toBeDefined();
+  return work!;
+}
+
+const reviewsBy = async (id: string, author: string) =>
+  ((await change(id))['reviews'] as Body[]).filter((review) => review['author'] === author);
+
+it('what people say at the forge counts once, however often hosts report it', async () => {
+  const held = await inReview();
+  const events = [said(1, 'commented', { id: 'comment:1' }), said(2, 'approved')];
+  const first = await next(held);
+  expect(first).toMatchObject({ step: { kind: 'sync' }, change: { state: 'IN_REVIEW' } });
+  expect(await record(held, first, { said: [events[0]] })).toMatchObject({
+    status: 200,
+    body: { state: 'IN_REVIEW' },
+  });
+  expect(await record(held, first, { said: events })).toMatchObject({
+    body: { state: 'APPROVED' },
+  });
+  // The change has moved, so the step is over.
+  expect(await record(held, first, { said: events })).toMatchObject({ status: 409 });
+  expect((await report(held.agent, first, { outcome: 'synced' })).status).toBe(409);
+  expect(await reviewsBy(held.id, 'github:ada')).toHaveLength(2);
+  expect(await change(held.id)).toMatchObject({
+    approvedBy: 'github:ada',
+    pullRequest: { number: 7, url: PULL.url },
+  });
+  expect(await scene.events('change.commented')).toHaveLength(1);
+  await scene.holdsEverything();
+});
+
+it('an approval of an earlier commit does not count, and requested changes wait for the agent', async () => {
+  const held = await inReview();
+  const sync = await next(held);
+  const stale = said(1, 'approved', { commit: commit(9) });
+  expect(await record(held, sync, { said: [stale] })).toMatchObject({
+    body: { state: 'IN_REVIEW' },
+  });
+  const requested = [said(2, 'changes_requested'), said(3, 'changes_requested', { login: 'bob' })];
+  expect(await record(held, sync, { said: requested })).toMatchObject({
+    body: { state: 'WORKING' },
+  });
+  // The second one is heard when the agent has followed the first one.
+  const working = await next(held);
+  expect(working).toMatchObject({ step: { kind: 'sync' }, change: { state: 'WORKING' } });
+  await record(held, working, { said: requested });
+  expect((await report(held.agent, working, { outcome: 'synced' })).status).toBe(200);
+  const again = await start(await scene.claim(held.agent, held.id));
+  await submitted(again, commit(2));
+  await done(again.agent, 'prove', green(commit(2)));
+  expect(await record(again, await next(again), { said: requested })).toMatchObject({
+    body: { state: 'WORKING' },
+  });
+  expect(await reviewsBy(held.id, 'github:bob')).toHaveLength(1);
+  await scene.holdsEverything();
+});
+
+it('a merge while an agent works leaves it at work, and later ones end the change', async () => {
+  const held = await inReview();
+  const merged = { state: 'merged', mergedCommit: commit('d') };
+  await record(held, await next(held), { said: [said(1, 'changes_requested')] });
+  const atWork = await next(held);
+  expect(await record(held, atWork, merged)).toMatchObject({ body: { state: 'WORKING' } });
+  expect((await report(held.agent, atWork, { outcome: 'synced' })).status).toBe(200);
+  expect(await change(held.id)).toMatchObject({ pullRequest: null, step: null });
+  const again = await start(await scene.claim(held.agent, held.id));
+  await submitted(again, commit(2));
+  const proof = await step(again.agent);
+  expect(await record(again, proof!, { ...merged, number: 8 })).toMatchObject({
+    body: { state: 'MERGED', mergedCommit: commit('d') },
+  });
+  expect(await scene.read(held.id)).toMatchObject({ status: 'COMPLETED' });
+  await scene.holdsEverything();
+});
+
+it('a synchronisation that fails goes on by itself, and its obstacle ends with it', async () => {
+  const held = await inReview();
+  for (let attempt = 0; attempt < 6; attempt += 1) {
+    const failed = { outcome: 'failed', reason: 'The forge answers with 502' };
+    expect((await report(held.agent, await next(held), failed)).status).toBe(200);
+  }
+  const limited = { outcome: 'blocked', reason: 'The forge limits requests', waitSeconds: 1_800 };
+  await report(held.agent, await next(held), limited);
+  expect(await change(held.id)).toMatchObject({ obstacle: 'The forge limits requests' });
+  const { rows } = await scene.sql(
+    `SELECT extract(epoch FROM step_due_at - now())::int AS seconds FROM changes WHERE task_id = $1`,
+    held.id,
+  );
+  expect(rows[0]?.['seconds']).toBeGreaterThan(1_700);
+  // Nobody has to do anything about it.
+  expect(await scene.events('change.obstructed')).toEqual([]);
+  const sync = await next(held);
+  await record(held, sync);
+  await report(held.agent, sync, { outcome: 'synced' });
+  expect(await change(held.id)).toMatchObject({ obstacle: null, state: 'IN_REVIEW' });
+  expect((await approve(held.id, commit(1))).body).toMatchObject({ state: 'APPROVED' });
+});
