@@ -5,6 +5,7 @@ import type { Schema } from './openapi.js';
 const BY_PATTERN: [RegExp, () => string][] = [
   [/^\^(?:\\d|\(\?:0)/, () => '1'],
   [/\[0-9a-f\]\{40\}/, () => 'a'.repeat(40)],
+  [/^\^https\?:/, () => 'https://example.com/'],
   [/@/, () => `sample-${newId()}@example.test`],
   [/./, () => `sample-${newId().slice(-8)}`],
 ];
