@@ -120,10 +120,14 @@ async function sourceOf(
   };
   const locks = await locksOf(commit, gitDir);
   const tip = await mirror.tip(target);
+  const ofTarget = async (one: string | undefined): Promise<Source | undefined> => {
+    if (one === undefined || (await locksOf(one, gitDir)) !== locks) return undefined;
+    return { commit: one, key: keyOf('target', locks) };
+  };
   // The target can have other lock files since the change began.
-  for (const one of new Set([tip, await mergeBase(tip, commit, { gitDir })])) {
-    if ((await locksOf(one, gitDir)) === locks) return { commit: one, key: keyOf('target', locks) };
-  }
+  const base = () => mergeBase(tip, commit, { gitDir }).catch(() => undefined);
+  const shared = (await ofTarget(tip)) ?? (await ofTarget(await base()));
+  if (shared !== undefined) return shared;
   const tree = await gitText(['rev-parse', `${commit}^{tree}`], { gitDir });
   return { commit, key: keyOf('tree', tree) };
 }

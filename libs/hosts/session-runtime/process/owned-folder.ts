@@ -1,4 +1,5 @@
-import { mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { readlinkSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { removeTree } from '../files/remove-tree.js';
@@ -6,11 +7,19 @@ import { isAlive, ownRef, type ProcessRef } from './process-tree.js';
 
 /** The file in a folder that names the process for which it exists. */
 const OWNER = 'owner.json';
+/** Nobody here sees the processes of another container: its folders are abandoned after this time. */
+const FOREIGN_MS = 30 * 86_400_000;
+
+interface Owner extends ProcessRef {
+  /** The namespace in which its id counts. */
+  namespace: string;
+}
 
 /** Makes a folder that exists for this process. `removeAbandoned` removes it if the process is killed. */
 export async function makeOwned(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, OWNER), JSON.stringify(ownRef()), { mode: 0o600 });
+  const owner: Owner = { ...ownRef(), namespace: namespace() };
+  await writeFile(join(folder, OWNER), JSON.stringify(owner), { mode: 0o600 });
 }
 
 /** Makes an owned folder for temporary files, which only the user of this process can enter. */
@@ -35,9 +44,20 @@ export async function removeAbandoned(parent: string, prefix = ''): Promise<void
 }
 
 async function isAbandoned(folder: string): Promise<boolean> {
+  const file = join(folder, OWNER);
   try {
-    return !isAlive(JSON.parse(await readFile(join(folder, OWNER), 'utf8')) as ProcessRef);
+    const owner = JSON.parse(await readFile(file, 'utf8')) as Owner;
+    if (owner.namespace === namespace()) return !isAlive(owner);
+    return Date.now() - (await stat(file)).mtimeMs > FOREIGN_MS;
   } catch {
     return false;
+  }
+}
+
+function namespace(): string {
+  try {
+    return readlinkSync('/proc/self/ns/pid');
+  } catch {
+    return '';
   }
 }
