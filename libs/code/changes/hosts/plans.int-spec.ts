@@ -4,6 +4,7 @@ import { newId } from '#lib/kernel';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
 import { aWorkspace } from '../../../../test/support/factories.js';
 import { newestChanges } from '../reading/changes.sql.js';
+import { dueAgentReviews } from '../reviewing/agent-reviews.sql.js';
 import { claimStep } from './steps.sql.js';
 
 const FINISHED = 5_000;
@@ -59,6 +60,8 @@ it.each(['force_custom_plan', 'force_generic_plan'])(
     const values = `'${workspaceId}', NULL, 50, 'PROVING'`;
     const list = await planOf(newestChanges.state, values, mode);
     expect(list).toContain('using changes_state_idx');
-    for (const plan of [claim, list]) expect(plan).not.toContain('Seq Scan on changes');
+    const reviews = await planOf(dueAgentReviews, `50, NULL`, mode);
+    expect(reviews).toContain('using changes_reviewing_idx');
+    for (const plan of [claim, list, reviews]) expect(plan).not.toContain('Seq Scan on changes');
   },
 );
