@@ -236,3 +236,22 @@ it('merged changes have a price, and kinds stand side by side', async () => {
   expect((await downloading).suggestedFilename()).toBe('merged-changes.csv');
   expect(browser.errors).toEqual([]);
 });
+
+it('an admin has a host check a repository', async () => {
+  const { api } = await aHost();
+  const id = await aRepository();
+  await page.goto(`/repositories/${id}`);
+  await page.getByRole('button', { name: 'Check repository' }).click();
+  await page.getByText('It waits for a host.').waitFor();
+  const { body } = await api.post<{ check: { generation: number } }>('/change-steps/claim', {
+    checks: true,
+    waitSeconds: 10,
+  });
+  const message = 'Branches cannot be pushed';
+  const finding = { name: 'push', outcome: 'failed', message, advice: 'Give other credentials.' };
+  const report = { generation: body.check.generation, findings: [finding] };
+  expect((await api.post(`/repositories/${id}/check/report`, report)).status).toBe(200);
+  await page.getByText(message).waitFor();
+  await page.getByText('Give other credentials.').waitFor();
+  expect(await listAxeFindingsInAllLooks(page)).toEqual([]);
+});
