@@ -6,7 +6,13 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { git, gitText } from './process/git.js';
 import { changedWithin, measureChange, patchOf } from './landing/diff.js';
-import { land, type Landed, type LandingChange, type LandingParts } from './landing/land.js';
+import {
+  land,
+  type Landed,
+  type LandingChange,
+  type LandingParts,
+  whyUnproven,
+} from './landing/land.js';
 import { askBackend, passOn } from './proxy/http-backend.js';
 import { push, type ReachedRemote, readRefs, withRemote } from './remote/remote.js';
 import { Mirror } from './repository/mirror.js';
@@ -32,6 +38,8 @@ interface Steps {
   proven?: string | null;
   accept?: LandingParts['accept'];
   plan?: LandingParts['plan'];
+  moveTarget?: LandingParts['moveTarget'];
+  at?: number;
   head?: string;
 }
 
@@ -42,16 +50,17 @@ function landIt(test: TestRun, head: string, steps: Steps = {}): Promise<Landed>
 function landAt(
   test: TestRun,
   remote: ReachedRemote,
-  { head = '', method = 'squash', planned, proven = head, accept, plan }: Steps,
+  { head = '', method = 'squash', planned, proven = head, accept, plan, moveTarget, at }: Steps,
 ): Promise<Landed> {
   return land(
-    { target: 'main', head, proven, planned, method, words: WORDS },
+    { target: 'main', head, proven, planned, method, words: WORDS, at },
     {
       mirror: test.mirror,
       remote,
       call: { gitDir: test.run.gitDir },
       accept: accept ?? (() => Promise.resolve(undefined)),
       plan: plan ?? (() => Promise.resolve()),
+      moveTarget,
     },
   );
 }
@@ -171,6 +180,35 @@ describe('a landing', () => {
     expect(subjects(remote)).toEqual(log);
     expect(remote.git('log', '-1', '--format=%p', 'main').split(' ')).toHaveLength(parents);
   });
+
+  it.each(['squash', 'merge', 'rebase'] as const)(
+    'by %s is the same commit for each host that tries it at a forge, also with its own commit',
+    async (method) => {
+      const remote = bare(place.repository('remote'));
+      const test = await TestRun.start(place, remote.path);
+      const head = await change(test, { 'b.txt': 'two\n' });
+      const before = remote.head('main');
+      const tried: string[] = [];
+      const at = 4_000_000_000;
+      const wait: LandingParts['moveTarget'] = ({ commit, tip }) => {
+        expect(tip).toBe(before);
+        tried.push(commit);
+        return Promise.resolve({ kind: 'waits', reason: 'Not now' });
+      };
+      const blocked = { kind: 'blocked', reason: 'Not now' };
+      expect(await landIt(test, head, { method, at, moveTarget: wait })).toEqual(blocked);
+      expect(await landIt(test, tried[0]!, { method, at, moveTarget: wait })).toEqual(blocked);
+      const times = plainGit(test.run.gitDir, 'log', '-1', '--format=%ct', tried[0]!);
+      expect(times).toBe(String(at));
+      if (method !== 'merge') expect(tried[1]).toBe(tried[0]);
+      expect(remote.head('main')).toBe(before);
+      const call = { gitDir: test.run.gitDir };
+      const proven = { proven: tried[0]!, tip: before };
+      expect(await whyUnproven(tried[1]!, proven, call)).toBeUndefined();
+      expect(await whyUnproven(tried[1]!, { ...proven, tip: head }, call)).toContain('moved');
+      expect(await whyUnproven(tried[1]!, { ...proven, proven: before }, call)).toContain('moved');
+    },
+  );
 
   it('on a moved target is proven again, and keeps the other change', async () => {
     const remote = bare(place.repository('remote', { 'a.txt': 'one\n' }));
