@@ -46,9 +46,9 @@ RETURNING c.task_id`,
 
 /**
  * Makes changes of repositories due for their hosts, because something happened at the forge. A
- * host that works on one reads it anyhow, or the next one does later. Index:
- * changes_pull_request_idx. $1 workspace, $2 repositories, $3 pull request or NULL, $4 commit or
- * NULL.
+ * host that works on one reads it anyhow, or the next one does later. Indexes:
+ * changes_pull_request_idx, changes_step_idx. With 100,000 merged changes and 100 open ones: 0.3 ms.
+ * $1 workspace, $2 repositories, $3 pull request or NULL, $4 commit or NULL.
  */
 export const hurryChanges = command<{ task_id: string }>(
   'hurry_changes',
