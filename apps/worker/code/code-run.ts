@@ -18,10 +18,11 @@ import { type Reach, strictestReach } from '#lib/kernel';
 import { makeOwnedTemporary, removeTree, type SessionSpec, SpawnError } from '#lib/session-runtime';
 import type { Job, Outcome, RunningJob } from '../execution/job.js';
 import { reachOfRun } from '../execution/job.js';
-import { DIFF, type HostRepository } from './code-host.js';
+import type { HostRepository } from './code-host.js';
 import { type CodeRunParts, type CodeStart, startCode } from './code-start.js';
 import { authorOf, KeptWork, wordsOf } from './kept-work.js';
 import { HOME_FOLDER, reachOfRepository, variablesOf } from './run-script.js';
+import { RefusedDiff, sendDiff } from './send-diff.js';
 import { StateFiles } from './state-files.js';
 import type { SubmitChange } from './types.js';
 
@@ -38,16 +39,9 @@ export interface CodeSurroundings {
 const PORT = 6175;
 /** The mirror's objects for the session. */
 const OBJECTS = '/run/drover-objects';
-/** The time to send the diff of a change. */
-const UPLOAD_MS = 60_000;
 /** The time in which the server says whether the run is live. */
 const ADMIT_MS = 20_000;
-/** The server refuses the same diff again. */
-const LASTING = ['artifact_quota', 'artifact_limit', 'artifact_has_secret'] as const;
 const REFUSED = ['stale_run', 'run_not_found', 'agent_terminated'] as const;
-
-/** The server does not take the diff, also not the next time. */
-class RefusedDiff extends Error {}
 
 /**
  * One run on a repository: its working folder, its remote, the snapshots of it, and its submission.
@@ -265,7 +259,10 @@ export class CodeRun {
     const target = await repository.mirror.tip(begin.change.target);
     const base = await mergeBase(target, commit, run.call);
     const size = await measureChange(base, commit, run.call);
-    if (size.filesChanged > 0) await this.sendDiff(await patchOf(base, commit, run.call));
+    if (size.filesChanged > 0) {
+      const note = (text: string) => this.note(text);
+      await sendDiff(await patchOf(base, commit, run.call), this.job.run.id, this.parts, note);
+    }
     const touched = await changedWithin(base, commit, repository.access.protectedPaths, run.call);
     for (const file of touched) this.note(`The change touches the protected path ${file}`);
     const { summary, result } = outcome;
@@ -276,20 +273,6 @@ export class CodeRun {
       ...(summary && { summary: summary.slice(0, 10_000) }),
       ...(result && { outputResult: result }),
     };
-  }
-
-  /** A change without its diff is not submitted, unless the installation keeps none. */
-  private async sendDiff(patch: Buffer): Promise<void> {
-    const { api, log, redactor } = this.parts;
-    const content = Buffer.from(redactor().redactFile(patch.toString()));
-    const file = { name: DIFF, content, type: 'text/x-diff' };
-    const signal = AbortSignal.timeout(UPLOAD_MS);
-    const send = () => api.saveArtifact(this.job.run.id, file, signal);
-    await retrying('diff of the change', send, { log, signal }).catch((error: unknown) => {
-      const why = `The diff of the change is not kept: ${messageOf(error)}`;
-      if (hasCode(error, 'artifacts_disabled')) return this.note(why);
-      throw hasCode(error, ...LASTING) ? new RefusedDiff(why) : new Error(why, { cause: error });
-    });
   }
 
   private note(text: string): void {
