@@ -40,6 +40,8 @@ const MAX_LINES = 500;
 /** The pull request of a change in one step of a host. */
 export class PullRequestStep {
   private number: number | null;
+  /** The landing commits that this step has made the head. */
+  private readonly heads: string[] = [];
 
   private constructor(
     private readonly work: StepWork,
@@ -161,19 +163,20 @@ export class PullRequestStep {
     commit: string,
     { remote, gitDir }: { remote: ReachedRemote; gitDir: string },
   ): Promise<TargetEnd> {
-    const { landingCommits } = this.work.change;
     const { branch, headCommit } = this.wish;
+    const own = [headCommit, ...this.work.change.landingCommits, ...this.heads];
     const name = `refs/heads/${branch}`;
     const { signal } = this.parts;
     const from = (await readRefs(remote, [name], signal)).get(name);
     if (from === commit) return { kind: 'done' };
-    if (from !== undefined && from !== headCommit && !landingCommits.includes(from)) {
+    if (from !== undefined && !own.includes(from)) {
       const what = `The branch ${branch} has commits that are not submitted`;
       return {
         kind: 'waits',
         reason: `${what}: request changes, so that its agent goes on with them`,
       };
     }
+    this.heads.push(commit);
     return push(gitDir, remote, [{ name, from, to: commit }], { signal });
   }
 

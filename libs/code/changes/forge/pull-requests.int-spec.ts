@@ -128,6 +128,15 @@ it('a merge while an agent works leaves it at work, and later ones end the chang
   await scene.holdsEverything();
 });
 
+it('a task that is retried does not end with the pull request that a host has closed', async () => {
+  const held = await inReview();
+  await record(held, await next(held));
+  expect((await scene.workspace.api.post(`/agent-tasks/${held.id}/cancel`, {})).status).toBe(200);
+  expect((await next(held)).step.kind).toBe('remove');
+  expect((await scene.workspace.api.post(`/agent-tasks/${held.id}/retry`, {})).status).toBe(200);
+  expect(await change(held.id)).toMatchObject({ state: 'WORKING', pullRequest: null, step: null });
+});
+
 it('a synchronisation that fails goes on by itself, and its obstacle ends with it', async () => {
   const held = await inReview();
   for (let attempt = 0; attempt < 6; attempt += 1) {

@@ -48,7 +48,8 @@ WITH due AS MATERIALIZED (
   FOR NO KEY UPDATE SKIP LOCKED
 )
 UPDATE changes c SET step_agent_id = $2, step_generation = c.step_generation + 1,
-  step_until = now() + interval '${STEP_LEASE_SECONDS} seconds', updated_at = now()
+  step_until = now() + interval '${STEP_LEASE_SECONDS} seconds',
+  updated_at = CASE c.step WHEN 'sync' THEN c.updated_at ELSE now() END
 FROM due d
 WHERE c.workspace_id = $1 AND c.task_id = d.task_id
 RETURNING ${CHANGE_COLUMNS}`,

@@ -7,6 +7,8 @@ export interface PullRequest {
   url: string;
   state: 'open' | 'closed' | 'merged';
   body: string;
+  /** Of its head. A forge can have another name for a branch that is gone: `refs/pull/1/head`. */
+  branch: string;
   headCommit: string;
   /** The commit on the target, once it is merged. */
   mergedCommit: string | null;

@@ -51,7 +51,10 @@ class Gitea implements Forge {
 
   async find(branch: string, target: string, head: string): Promise<PullRequest | undefined> {
     const isOwn = (each: GiteaPullRequest) =>
-      each.base?.ref === target && each.head?.ref === branch;
+      each.base?.ref === target &&
+      each.head?.ref === branch &&
+      // A fork can have a branch of the same name.
+      each.head.repo_id === each.base.repo_id;
     const open = await this.search('open', MAX_PAGES, isOwn);
     if (open !== undefined) return open;
     // The branch of a merged one can be gone.
@@ -243,6 +246,7 @@ function toPullRequest(given: GiteaPullRequest, readAt?: string | null): PullReq
     url: given.html_url ?? '',
     state: isMerged ? 'merged' : given.state === 'open' ? 'open' : 'closed',
     body: given.body ?? '',
+    branch: given.head?.ref ?? '',
     headCommit,
     mergedCommit: isMerged ? (given.merge_commit_sha ?? headCommit) : null,
     updatedAt: given.updated_at ?? '',

@@ -236,7 +236,7 @@ function unless<T>(status: number, value: T): (error: unknown) => T {
 type AnyPullRequest = Pick<
   Schemas['pull-request'] | Schemas['pull-request-simple'],
   'number' | 'html_url' | 'state' | 'merged_at' | 'merge_commit_sha' | 'updated_at' | 'body'
-> & { head: { sha: string } };
+> & { head: { ref: string; sha: string } };
 
 function toPullRequest(given: AnyPullRequest, readAt?: string): PullRequest {
   const isMerged = given.merged_at !== null;
@@ -245,6 +245,7 @@ function toPullRequest(given: AnyPullRequest, readAt?: string): PullRequest {
     url: given.html_url,
     state: isMerged ? 'merged' : given.state === 'open' ? 'open' : 'closed',
     body: given.body ?? '',
+    branch: given.head.ref,
     headCommit: given.head.sha,
     mergedCommit: isMerged ? (given.merge_commit_sha ?? given.head.sha) : null,
     updatedAt: given.updated_at,

@@ -6,6 +6,7 @@ import {
   markOf,
   type PullRequest,
 } from '../kinds/forge.js';
+import { ForgeRefusal } from '../requests/failures.js';
 import { normal, withBlock } from './block.js';
 import { latestVerdicts } from './latest-verdicts.js';
 
@@ -103,9 +104,8 @@ export async function finish(
   wanted: WantedPullRequest,
   { end, holds, pause }: { end: End; holds: () => void; pause: (ms: number) => Promise<void> },
 ): Promise<void> {
-  const { number, branch, target, headCommit, status } = wanted;
-  const found =
-    number === null ? await forge.find(branch, target, headCommit) : await forge.get(number);
+  const { headCommit, status } = wanted;
+  const found = await findKnown(forge, wanted);
   if (found === undefined) return;
   const body = withBlock(found.body, wanted.body);
   holds();
@@ -131,11 +131,29 @@ async function findOrOpen(
   { number, branch, target, headCommit, title, body }: WantedPullRequest,
   holds: () => void,
 ): Promise<PullRequest> {
-  if (number !== null) return forge.get(number);
-  const found = await forge.find(branch, target, headCommit);
+  const found = await findKnown(forge, { number, branch, target, headCommit });
   if (found !== undefined) return found;
   holds();
   return forge.open({ branch, target, title, body: withBlock('', body) });
+}
+
+/** A repository can have moved to another forge, where the number is another pull request. */
+async function findKnown(
+  forge: Forge,
+  {
+    number,
+    branch,
+    target,
+    headCommit,
+  }: Pick<WantedPullRequest, 'number' | 'branch' | 'target' | 'headCommit'>,
+): Promise<PullRequest | undefined> {
+  const known = number === null ? undefined : await forge.get(number).catch(unlessMissing);
+  const isOwn = known?.branch === branch || known?.branch.startsWith('refs/pull/');
+  return isOwn ? known : forge.find(branch, target, headCommit);
+}
+
+function unlessMissing(error: unknown): undefined {
+  if (!(error instanceof ForgeRefusal) || error.status !== 404) throw error;
 }
 
 async function ofWriters(forge: Forge, events: readonly ForgeEvent[]): Promise<ForgeEvent[]> {
