@@ -236,6 +236,14 @@ describeCode.each(['github', 'gitea'] as const)('a repository at %s', (kind) => 
       Promise.resolve(forge.model.commitOf(pullOf(other).head) === undefined),
     );
     expect(await fleet.task(other.id)).toMatchObject({ status: 'ABORTED' });
+    // The forge has merged it, and its task is cancelled before a host hears of it.
+    const late = await aChange();
+    forge.watch = () => ({ status: 503, message: 'Away' });
+    forge.model.merge(pullOf(late).number, { message: 'Merged by hand' });
+    expect((await fleet.api.post(`/agent-tasks/${late.id}/cancel`, {})).status).toBe(200);
+    forge.watch = () => undefined;
+    await until(late.id, 'MERGED', ({ mergedCommit }) => mergedCommit === pullOf(late).merged);
+    expect(await fleet.task(late.id)).toMatchObject({ status: 'ABORTED' });
   });
 
   it('a wrong token is an obstacle with a sentence, and mending it goes on', async () => {

@@ -145,6 +145,13 @@ export class PullRequestStep {
     return { kind: 'landed', commit: merged.commit, ...(remark !== undefined && { remark }) };
   }
 
+  /** The commit on the target, if the forge has merged the pull request. */
+  async mergedCommit(): Promise<string | undefined> {
+    if (this.number === null) return undefined;
+    const { state, mergedCommit } = await this.forge.get(this.number);
+    return state === 'merged' ? (mergedCommit ?? undefined) : undefined;
+  }
+
   /** The end of a change, before its branch is removed. */
   async finish(): Promise<void> {
     const { state, mergedCommit } = this.work.change;

@@ -264,10 +264,11 @@ export class Steps {
   ): Promise<Report> {
     const { branch, headCommit, id, target, landingCommits: planned, state } = change;
     if (state === 'CLOSED') {
-      const commit = await repository.reach((remote) => {
+      const landed = await repository.reach((remote) => {
         const parts = { mirror: repository.mirror, remote, call: { gitDir }, signal };
         return findLanded({ target, planned }, parts);
       });
+      const commit = landed ?? (await pullRequest?.mergedCommit());
       if (commit !== undefined) return { outcome: 'merged', commit };
     }
     // A forge closes the pull request of a branch that goes.
