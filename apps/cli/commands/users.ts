@@ -1,6 +1,7 @@
 import type { Cli } from '../cli.js';
 import type { CommandSpec, Commands } from '../command.js';
 import { LIST_OPTIONS, readList } from '../lists.js';
+import { usageError } from '../failure.js';
 import { askSecret } from '../prompt.js';
 import { formatAge } from '../output/output.js';
 
@@ -88,6 +89,9 @@ const password: CommandSpec = {
 async function changeOwn(cli: Cli): Promise<void> {
   const currentPassword = await askSecret('Current password: ');
   const newPassword = await askSecret('New password: ');
+  // Nobody sees a slip of the finger.
+  if (process.stdin.isTTY && (await askSecret('New password again: ')) !== newPassword)
+    throw usageError('The new passwords differ.', 'Nothing was changed. Type them again.');
   await cli.drover.post('/api/v1/auth/password', { body: { currentPassword, newPassword } });
   cli.out.done({}, 'Password changed; your other sessions have ended');
 }

@@ -30,7 +30,7 @@ const COLUMNS = defineColumns<Pause>([
   },
   { id: 'since', head: 'Since', width: '84px', cell: ({ createdAt }) => <Ago at={createdAt} /> },
   { id: 'until', head: 'Until', width: '84px', cell: ({ until }) => <Ago at={until} /> },
-  { id: 'end', head: 'Actions', width: '92px', cell: ({ id }) => <EndPause id={id} /> },
+  { id: 'end', head: 'Actions', width: '92px', cell: (pause) => <EndPause pause={pause} /> },
 ]);
 
 function formatScope(scope: Pause['scope'], taskType: string | null): string {
@@ -131,13 +131,13 @@ function KillSwitch() {
   );
 }
 
-function EndPause({ id }: { id: string }) {
-  const { may } = useWorkspace();
+function EndPause({ pause: { id, scope } }: { pause: Pause }) {
+  const { may, user } = useWorkspace();
   const end = useCommand((api) => api.delete('/api/v1/pauses/{id}', { params: { path: { id } } }), {
     done: 'Pause ended',
     changes: CHANGES,
   });
-  if (!may('ADMIN')) return null;
+  if (scope === 'everything' ? !user.isOperator : !may('ADMIN')) return null;
   return (
     <Button disabled={end.isPending} onClick={() => end.mutate(undefined)}>
       End pause

@@ -6,10 +6,10 @@ SELECT
   (SELECT count(*)::int FROM (SELECT FROM questions WHERE workspace_id = $1 AND status = 'open' LIMIT 100) c) AS "openQuestions",
   (SELECT count(*)::int FROM (SELECT FROM changes WHERE workspace_id = $1 AND state = 'IN_REVIEW' LIMIT 100) c) AS "changesInReview",
   (SELECT count(*)::int FROM (SELECT FROM changes WHERE workspace_id = $1 AND state IN ('PROVING', 'APPROVED')
-    AND obstacle IS NOT NULL LIMIT 100) c) AS "obstructedChanges",
-  (SELECT count(*)::int FROM (SELECT FROM usage_budgets WHERE workspace_id = $1 AND covers_until > now()
+    AND obstacle IS NOT NULL AND step_attempts > 0 LIMIT 100) c) AS "obstructedChanges",
+  (SELECT count(*)::int FROM (SELECT FROM usage_budgets b WHERE workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now())
     AND reached_percent = 100 LIMIT 100) c) AS "usedUpBudgets",
-  (SELECT count(*)::int FROM (SELECT FROM usage_budgets WHERE workspace_id = $1 AND covers_until > now()
+  (SELECT count(*)::int FROM (SELECT FROM usage_budgets b WHERE workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now())
     AND reached_percent = 90 LIMIT 100) c) AS "endingBudgets",
   (SELECT count(*)::int FROM (SELECT FROM agents WHERE workspace_id = $1 AND lifecycle = 'ERROR' LIMIT 100) c) AS "silentAgents",
   (SELECT count(*)::int FROM (SELECT FROM (SELECT DISTINCT provider FROM provider_limits WHERE workspace_id = $1

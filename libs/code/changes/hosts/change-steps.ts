@@ -125,7 +125,9 @@ export class ChangeSteps {
     const isLast = isFinal && attempts + 1 >= MAX_STEP_ATTEMPTS;
     const delay = outcome === 'released' ? 0 : (waitSeconds ?? stepDelaySeconds(attempts));
     const obstacle = outcome === 'released' ? change.obstacle : reason;
-    const after = [isLast ? null : delay, obstacle, outcome !== 'released'];
+    // A wait whose end is known is no attempt that failed.
+    const isAttempt = outcome !== 'released' && waitSeconds === undefined;
+    const after = [isLast ? null : delay, obstacle, isAttempt];
     await tx.rows(postponeStep, [...paramsOf(held), ...after]);
     const isKnown = change.obstacle === reason || waitSeconds !== undefined;
     const isNews = isLast || (outcome === 'blocked' && !isKnown);

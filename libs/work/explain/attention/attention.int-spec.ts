@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { newId } from '#lib/kernel';
+import { aProject } from '../../../../test/support/factories.js';
 import { sharedServer, type TestServer } from '../../../../test/support/shared-server.js';
 
 const NOTHING = {
@@ -36,13 +37,22 @@ it('a workspace counts its own failures, budgets, agents, providers and webhooks
   );
   const runId = String(body.tasks[0]?.run.id);
   await agent.api.post(`/runs/${runId}/fail`, { error: { message: 'Disk full' } });
-  for (const [days, consumed] of [100, 95, 80].entries())
+  const projects = [await aProject(server.db.owner, workspace.id), null];
+  const budgets = [
+    [100, 0, 0],
+    [95, 0, 1],
+    [95, 1, 0],
+  ];
+  for (const [consumed, days, project] of budgets as [number, number, number][])
     await sql(
-      `INSERT INTO usage_budgets (workspace_id, id, allocated, consumed, period_start, period_end)
-       VALUES ($1, $2, 100, $3, now() + $4 * interval '1 day', now() + ($4 + 1) * interval '1 day')`,
+      `INSERT INTO usage_budgets
+         (workspace_id, id, allocated, consumed, project_id, period_start, period_end)
+       VALUES ($1, $2, 100, $3, $5, now() + $4 * interval '1 day',
+         now() + ($4 + 1) * interval '1 day')`,
       newId(),
       consumed,
       days,
+      projects[project],
     );
   await sql(
     `INSERT INTO provider_limits (workspace_id, id, provider, model, covers, kind, until, over_at,

@@ -1,4 +1,5 @@
 import { query } from '#lib/database';
+import { isActiveBudget } from '#lib/transitions';
 import { type AttentionCounts, MAX_COUNT } from '../domain/attention-counts.js';
 
 const upTo = (from: string) =>
@@ -7,8 +8,8 @@ const upTo = (from: string) =>
 /**
  * Counts for the workspace $1.
  *
- * Indexes: agent_tasks_dead_idx, questions_status_idx, changes_state_idx, usage_budgets_reached_idx.
- * A workspace has few agents, provider limits and webhooks. Measured with 100,000 failed tasks
+ * Indexes: agent_tasks_dead_idx, questions_status_idx, changes_state_idx, usage_budgets_reached_idx,
+ * agents_error_idx. A workspace has few provider limits and webhooks. Measured with 100,000 failed tasks
  * and 100,000 finished changes, questions and budgets: 0.4 ms.
  */
 export const attentionCounts = query<AttentionCounts>(
@@ -19,10 +20,10 @@ SELECT
   ${upTo(`questions WHERE workspace_id = $1 AND status = 'open'`)} AS "openQuestions",
   ${upTo(`changes WHERE workspace_id = $1 AND state = 'IN_REVIEW'`)} AS "changesInReview",
   ${upTo(`changes WHERE workspace_id = $1 AND state IN ('PROVING', 'APPROVED')
-    AND obstacle IS NOT NULL`)} AS "obstructedChanges",
-  ${upTo(`usage_budgets WHERE workspace_id = $1 AND covers_until > now()
+    AND obstacle IS NOT NULL AND step_attempts > 0`)} AS "obstructedChanges",
+  ${upTo(`usage_budgets b WHERE workspace_id = $1 AND ${isActiveBudget('b')}
     AND reached_percent = 100`)} AS "usedUpBudgets",
-  ${upTo(`usage_budgets WHERE workspace_id = $1 AND covers_until > now()
+  ${upTo(`usage_budgets b WHERE workspace_id = $1 AND ${isActiveBudget('b')}
     AND reached_percent = 90`)} AS "endingBudgets",
   ${upTo(`agents WHERE workspace_id = $1 AND lifecycle = 'ERROR'`)} AS "silentAgents",
   ${upTo(`(SELECT DISTINCT provider FROM provider_limits WHERE workspace_id = $1

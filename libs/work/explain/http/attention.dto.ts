@@ -12,7 +12,7 @@ export class AttentionDto implements AttentionCounts {
   @ApiProperty(count('Tasks of the dead letter')) failedTasks!: number;
   @ApiProperty(count('Questions of agents without an answer')) openQuestions!: number;
   @ApiProperty(count('Changes that wait for a review')) changesInReview!: number;
-  @ApiProperty(count('Changes that cannot be proven or merged until somebody acts'))
+  @ApiProperty(count('Changes whose proof or merge failed on something that somebody can mend'))
   obstructedChanges!: number;
   @ApiProperty(count('Active budgets that are used up')) usedUpBudgets!: number;
   @ApiProperty(count('Active budgets of which 90% are used')) endingBudgets!: number;
