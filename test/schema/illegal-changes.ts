@@ -33,6 +33,7 @@ export const CHANGE_ATTEMPTS: typeof ATTEMPTS = {
     CHANGE(`state = 'LOST'`, 'state_check'),
     CHANGE(`target = ''`, 'target_check'),
     CHANGE(`step = 'push', step_due_at = now()`, 'step_check'),
+    CHANGE('pull_request = 0', 'pull_request_check'),
     CHANGE(`review_step = 'beg'`, 'review_step_check'),
     CHANGE(`step = 'prove'`, 'steps_are_due'),
     CHANGE('step_agent_id = uuidv7()', 'steps_have_leases'),

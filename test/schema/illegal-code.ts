@@ -31,6 +31,7 @@ export const CODE_ATTEMPTS: typeof ATTEMPTS = {
     REPOSITORY('acceptance_timeout_seconds', '0'),
     REPOSITORY('variables', `'[]'`),
     REPOSITORY('network', `'all'`),
+    REPOSITORY('forge', `'hub'`),
     REPOSITORY('credential_kind', `'password'`),
     REPOSITORY('project_id', 'uuidv7()', 'repositories_project_fkey'),
     REPOSITORY('check_state', `'asked'`),

@@ -80,6 +80,12 @@ export class ForgeModel {
     }
   }
 
+  /** A push of somebody else. */
+  moveOn(branch: string): void {
+    const ref = `refs/heads/${branch}`;
+    this.git('update-ref', ref, this.git('commit-tree', '-p', ref, '-m', 'Other', `${ref}^{tree}`));
+  }
+
   /** Only the forge itself moves the branch from now on. */
   protect(branch: string): void {
     const words = `remote: error: GH006: Protected branch update failed for refs/heads/${branch}.`;

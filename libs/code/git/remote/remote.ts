@@ -144,6 +144,10 @@ export interface PushedRef {
   to: string | undefined;
 }
 
+/** A ref that moves while the push is under way is named in the words of the remote alone. */
+const MOVED =
+  /stale info|fetch first|failed to lock|cannot lock ref|reference already exists|incorrect old value/;
+
 /** `moved`: another push came first. `refused`: the remote did not take it, for this reason. */
 export type PushEnd = { kind: 'done' } | { kind: 'moved' } | { kind: 'refused'; why: string };
 
@@ -173,9 +177,8 @@ export async function push(
   const lines = stdout.toString().split('\n');
   const refusals = lines.filter((line) => line.startsWith('!'));
   const why = refusals.map((line) => line.split('\t')[2] ?? line).join('; ');
-  if (/stale info|fetch first|failed to lock|cannot lock ref|reference already exists/.test(why)) {
-    return { kind: 'moved' };
-  }
   const said = stderr.split('\n').filter((line) => line.startsWith('remote:'));
-  return { kind: 'refused', why: [why, ...said].join(' ').trim().slice(0, 1_000) || stderr };
+  const words = [why, ...said].join(' ').trim();
+  if (MOVED.test(words)) return { kind: 'moved' };
+  return { kind: 'refused', why: words.slice(0, 1_000) || stderr };
 }
