@@ -25,7 +25,7 @@ export { traceparentOfRequest } from './server/trace-requests.js';
 export { Versioned } from './answers/etag.interceptor.js';
 export { validateDto } from './validation/pipe.js';
 export { type IdempotencyRecord, purgeExpiredKeys, storeAnswer } from './idempotency/answers.js';
-export { Idempotent } from './idempotency/idempotency.interceptor.js';
+export { Idempotency, Idempotent } from './idempotency/idempotency.interceptor.js';
 export { ApiErrors, Problem } from './openapi/api-errors.js';
 export { OPERATION_ID, operationOf } from './openapi/operation-id.js';
 export { setupOpenApi } from './openapi/setup.js';

@@ -221,5 +221,13 @@ it('attempts without a repository, with a debounce key, or of a wrong number are
       (await scene.workspace.api.post('/task-attempts', asked, key)).body as { items: Body[] }
     ).items.map(({ id }) => id);
   expect(await ids()).toEqual(await ids());
+  // A server can die after the commit: the answer is a part of it.
+  const together = await scene.sql(
+    `SELECT count(*)::int AS count FROM changes c JOIN idempotency_keys k
+      ON k.workspace_id = c.workspace_id AND k.xmin::text = c.xmin::text AND k.status_code = 201
+      WHERE c.task_id = ANY ($1::uuid[])`,
+    await ids(),
+  );
+  expect(together.rows).toEqual([{ count: 2 }]);
   expect((await review(String((await ids())[0]), 'close')).status).toBe(200);
 });

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Transaction } from '#lib/database';
+import { type IdempotencyRecord, storeAnswer } from '#lib/http';
 import { type Caller, DroverError, type FieldError } from '#lib/kernel';
 import { TaskCreation } from '#lib/task-manager';
 import type { TaskRequest } from '#lib/task-manager/domain';
@@ -41,19 +42,26 @@ export class Attempts {
   ) {}
 
   /**
-   * Creates the tasks of all attempts, or none.
+   * Creates the tasks of all attempts, or none. A repetition gets the same answer.
    *
    * @throws DroverError `validation_failed`, and as the creation of a batch
    */
-  async create(caller: Caller, request: AttemptsRequest): Promise<{ items: Attempt[] }> {
+  async create(
+    caller: Caller,
+    request: AttemptsRequest,
+    record?: IdempotencyRecord,
+  ): Promise<{ items: Attempt[] }> {
     const { workspaceId } = caller;
     const tasks = tasksOf(request);
+    let items: Attempt[] = [];
     const group = async (tx: Transaction, ids: string[]) => {
       await tx.rows(groupAttempts, [workspaceId, ids, ids[0]]);
+      items = (await tx.rows(attemptsAtChange, [workspaceId, ids[0]])).map(toAttempt);
+      if (record) await storeAnswer(tx, workspaceId, record, { status: 201, body: { items } });
     };
     const creating = this.creation.createTogether(caller, tasks, group, () => 'task.');
-    const [first = ''] = await creating.catch(nameErrorsOnce);
-    return this.get(caller, first);
+    await creating.catch(nameErrorsOnce);
+    return { items };
   }
 
   /** All attempts at a change, itself included. @throws DroverError `change_not_found` */

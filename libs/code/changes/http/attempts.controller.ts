@@ -1,6 +1,6 @@
 import { Body, Controller, Get, Post } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { ApiErrors, Idempotent, UuidParam } from '#lib/http';
+import { ApiErrors, Idempotency, type IdempotencyRecord, Idempotent, UuidParam } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
 import type { Caller } from '#lib/kernel';
 import { Attempts } from '../attempts/attempts.js';
@@ -35,8 +35,12 @@ export class AttemptsController {
     'queue_full',
     'exceeds_queue',
   )
-  create(@CurrentCaller() caller: Caller, @Body() body: CreateAttemptsDto) {
-    return this.attempts.create(caller, body);
+  create(
+    @CurrentCaller() caller: Caller,
+    @Body() body: CreateAttemptsDto,
+    @Idempotency() record: IdempotencyRecord | undefined,
+  ) {
+    return this.attempts.create(caller, body, record);
   }
 
   @Get('changes/:id/attempts')
