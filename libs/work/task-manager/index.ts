@@ -27,4 +27,5 @@ export { TaskQueries } from './queries/task-queries.js';
 export { bytesOf, cutPage, TASK_BYTES } from './queries/page-bytes.sql.js';
 export { LEASE_END } from './queries/run-columns.sql.js';
 export { reconsiderPrerequisites } from './commands/reconsider-prerequisites.sql.js';
+export { leaveDeadLetter } from './dead-letter/dead-letter.sql.js';
 export { taskState } from './store/task-state.sql.js';

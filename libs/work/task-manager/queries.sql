@@ -205,13 +205,26 @@ UPDATE task_runs r SET pause_requested_at = now(), pause_after_turn = false
 WHERE r.workspace_id = $1 AND r.id = ANY($2::uuid[]) AND r.pause_after_turn
 RETURNING r.id
 
+-- leave_dead_letter
+WITH changed AS (
+  UPDATE agent_tasks t SET failure_fingerprint = NULL, version = t.version + 1, updated_at = now()
+  WHERE t.workspace_id = $1 AND t.id = ANY ($2::uuid[]) AND t.failure_fingerprint IS NOT NULL
+  RETURNING t.id, t.version, t.status
+),
+journaled AS (
+  INSERT INTO journal (workspace_id, event, log_event, task_id, version, details, previous_status, new_status, actor_kind, actor_id)
+  SELECT $1, 'task.updated', 'task_updated', c.id, c.version, $5::jsonb || jsonb_build_object('changedFields', $6::text[]), c.status, c.status, $3, $4
+  FROM changed c
+)
+SELECT id FROM changed
+
 -- link_continuation
 UPDATE agent_tasks SET continues_id = $3, checkpoint_data = $4::jsonb
 WHERE workspace_id = $1 AND id = $2 RETURNING id
 
 -- link_replays
 WITH pairs AS MATERIALIZED (
-  SELECT * FROM unnest($2::uuid[], $3::uuid[]) AS p (dead_id, replay_id)
+  SELECT * FROM unnest($2::uuid[], $7::uuid[]) AS p (dead_id, replay_id)
 ),
 dead AS MATERIALIZED (
   SELECT p.* FROM pairs p
@@ -221,11 +234,19 @@ dead AS MATERIALIZED (
 ),
 linked AS (
   UPDATE agent_tasks t SET replays_id = d.dead_id FROM dead d WHERE t.workspace_id = $1 AND t.id = d.replay_id
+),
+changed AS (
+  UPDATE agent_tasks t SET replayed_by_id = d.replay_id, failure_fingerprint = NULL, version = t.version + 1,
+    updated_at = now()
+  FROM dead d WHERE t.workspace_id = $1 AND t.id = d.dead_id
+  RETURNING t.id, t.version, t.status
+),
+journaled AS (
+  INSERT INTO journal (workspace_id, event, log_event, task_id, version, details, previous_status, new_status, actor_kind, actor_id)
+  SELECT $1, 'task.updated', 'task_updated', c.id, c.version, $5::jsonb || jsonb_build_object('changedFields', $6::text[]), c.status, c.status, $3, $4
+  FROM changed c
 )
-UPDATE agent_tasks t SET replayed_by_id = d.replay_id, failure_fingerprint = NULL, version = t.version + 1,
-  updated_at = now()
-FROM dead d WHERE t.workspace_id = $1 AND t.id = d.dead_id
-RETURNING t.id
+SELECT id FROM changed
 
 -- list_dead_letter_groups
 WITH groups AS MATERIALIZED (

@@ -176,6 +176,26 @@ it('without a review the first green attempt is merged, and a retried one is clo
   await scene.holdsEverything();
 });
 
+it('a failed attempt is replayed as an attempt, and never after another one was approved', async () => {
+  const [first = '', second = '', third = ''] = await attempts(3, { review: 'none' });
+  for (const id of [first, third]) {
+    await scene.sql('UPDATE agent_tasks SET max_retries = 0 WHERE id = $1', id);
+    const { runId } = await work(id);
+    await host.api.post(`/runs/${runId}/fail`, { error: { message: 'Broken' } });
+  }
+  expect(await states([first, second, third])).toEqual(['FAILED', 'WORKING', 'FAILED']);
+  const replay = async (id: string) =>
+    (await scene.workspace.api.post<Body>('/dead-letter/replay', { ids: [id] })).body;
+  const { ids } = (await replay(third)) as { ids: string[] };
+  const [replayed = ''] = ids;
+  expect(await change(replayed)).toMatchObject({ state: 'WORKING', attemptsId: first });
+  await proven(second, commit(2));
+  const ends = ['CLOSED', 'APPROVED', 'CLOSED', 'CLOSED'];
+  expect(await states([first, second, third, replayed])).toEqual(ends);
+  expect(await replay(first)).toMatchObject({ replayed: 0, skipped: 1 });
+  await scene.holdsEverything();
+});
+
 it('the first attempt that an agent approves is merged', async () => {
   const reviewer = { kind: 'codex' };
   const [first = '', second = ''] = await attempts(2, { review: 'agent', reviewer });

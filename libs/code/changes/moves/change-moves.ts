@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
 import { firstRow, type Transaction } from '#lib/database';
 import { type Actor, DroverError, newId } from '#lib/kernel';
-import { reconsiderPrerequisites, TaskCommands } from '#lib/task-manager';
+import { leaveDeadLetter, reconsiderPrerequisites, TaskCommands } from '#lib/task-manager';
 import { applyTransitions } from '#lib/transitions';
 import { WakeUps } from '#lib/valkey';
 import {
@@ -179,6 +179,10 @@ export class ChangeMoves {
     for (const failed of attempts.filter(({ state }) => state === 'FAILED')) {
       await this.move(tx, by, failed, 'CLOSED', { reason: 'attempt_approved', message: reason });
     }
+    const all = attempts.map(({ task_id }) => task_id);
+    const { kind, id } = by.actor;
+    const record = [kind, id, JSON.stringify({ reason }), ['failureFingerprint']];
+    await tx.rows(leaveDeadLetter, [by.workspaceId, all, ...record]);
     const open = attempts.filter(({ state }) => OPEN.includes(state));
     if (open.length === 0) return;
     const ids = open.map(({ task_id }) => task_id);

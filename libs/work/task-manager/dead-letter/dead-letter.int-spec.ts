@@ -38,7 +38,7 @@ let workspace: TestWorkspace;
 let agent: TestAgent;
 
 beforeAll(async () => {
-  server = await sharedServer();
+  server = await sharedServer('sound');
 });
 beforeEach(async () => {
   workspace = await server.newWorkspace();

@@ -1,5 +1,6 @@
 import { command, query } from '#lib/database';
 import type { ColumnOfTask, Original } from '#lib/secrets';
+import { recordOfChange } from '#lib/transitions';
 import type { TaskRow } from '../domain/task-view.js';
 import { TASK_COLUMNS } from '../store/task-columns.sql.js';
 
@@ -63,14 +64,14 @@ ORDER BY t.id`,
 
 /**
  * Links replays to dead tasks, in the transaction that creates them. A task that has left the dead
- * letter meanwhile has no row in the answer. Index: primary keys. $1 workspace, $2 dead tasks and
- * $3 their replays, in pairs.
+ * letter meanwhile has no row in the answer. Index: primary keys. $1 workspace, $2 dead tasks, $3 to
+ * $6 see recordOfChange, $7 their replays, in pairs.
  */
 export const linkReplays = command<{ id: string }>(
   'link_replays',
   `
 WITH pairs AS MATERIALIZED (
-  SELECT * FROM unnest($2::uuid[], $3::uuid[]) AS p (dead_id, replay_id)
+  SELECT * FROM unnest($2::uuid[], $7::uuid[]) AS p (dead_id, replay_id)
 ),
 dead AS MATERIALIZED (
   SELECT p.* FROM pairs p
@@ -80,9 +81,29 @@ dead AS MATERIALIZED (
 ),
 linked AS (
   UPDATE agent_tasks t SET replays_id = d.dead_id FROM dead d WHERE t.workspace_id = $1 AND t.id = d.replay_id
-)
-UPDATE agent_tasks t SET replayed_by_id = d.replay_id, failure_fingerprint = NULL, version = t.version + 1,
-  updated_at = now()
-FROM dead d WHERE t.workspace_id = $1 AND t.id = d.dead_id
-RETURNING t.id`,
+),
+changed AS (
+  UPDATE agent_tasks t SET replayed_by_id = d.replay_id, failure_fingerprint = NULL, version = t.version + 1,
+    updated_at = now()
+  FROM dead d WHERE t.workspace_id = $1 AND t.id = d.dead_id
+  RETURNING t.id, t.version, t.status
+),
+${recordOfChange('task_updated')}
+SELECT id FROM changed`,
+);
+
+/**
+ * These tasks need no replay any more. Under their locks. Index: primary key. $1 workspace, $2 tasks,
+ * $3 to $6 see recordOfChange.
+ */
+export const leaveDeadLetter = command<{ id: string }>(
+  'leave_dead_letter',
+  `
+WITH changed AS (
+  UPDATE agent_tasks t SET failure_fingerprint = NULL, version = t.version + 1, updated_at = now()
+  WHERE t.workspace_id = $1 AND t.id = ANY ($2::uuid[]) AND t.failure_fingerprint IS NOT NULL
+  RETURNING t.id, t.version, t.status
+),
+${recordOfChange('task_updated')}
+SELECT id FROM changed`,
 );

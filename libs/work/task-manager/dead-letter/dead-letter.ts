@@ -1,6 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { Database, isUnreachable } from '#lib/database';
-import { type Caller, decodeCursor, DroverError, type Page, redactText, toPage } from '#lib/kernel';
+import {
+  actorOf,
+  type Caller,
+  decodeCursor,
+  DroverError,
+  type Page,
+  redactText,
+  toPage,
+} from '#lib/kernel';
 import { TaskSecrets } from '#lib/secrets';
 import { BulkCommands, type BulkRequest } from '../commands/bulk-commands.js';
 import { TaskCreation } from '../creation/task-creation.js';
@@ -119,7 +127,9 @@ export class DeadLetter {
     }
     const dead = rows.map(({ id }) => id);
     return this.creation.createTogether(caller, tasks, async (tx, ids) => {
-      const linked = await tx.rows(linkReplays, [caller.workspaceId, dead, ids]);
+      const { kind, id } = actorOf(caller);
+      const record = [kind, id, '{}', ['replayedById', 'failureFingerprint']];
+      const linked = await tx.rows(linkReplays, [caller.workspaceId, dead, ...record, ids]);
       if (linked.length < dead.length) throw new Left();
     });
   }
