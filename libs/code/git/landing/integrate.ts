@@ -36,12 +36,20 @@ export async function integrate(
   { onto, head, method, words }: Integration,
   call: GitCall,
 ): Promise<Integrated> {
-  if (await gitSays(['merge-base', '--is-ancestor', head, onto], call)) return { kind: 'same' };
-  if (method === 'rebase') return rebase(onto, head, words, call);
-  const merged = await mergeTrees(onto, head, call);
+  const isWithin = gitSays(['merge-base', '--is-ancestor', head, onto], call);
+  if (method === 'rebase') {
+    return (await isWithin) ? { kind: 'same' } : rebase(onto, head, words, call);
+  }
+  // Changes of a branch land one at a time, so others wait for these calls.
+  const [isSame, merged, before] = await Promise.all([
+    isWithin,
+    mergeTrees(onto, head, call),
+    treeOf(onto, call),
+  ]);
+  if (isSame) return { kind: 'same' };
   if (merged.kind === 'conflict') return merged;
   const { tree } = merged;
-  if (tree === (await treeOf(onto, call))) return { kind: 'same' };
+  if (tree === before) return { kind: 'same' };
   const parents = method === 'merge' ? [onto, head] : [onto];
   return { kind: 'ready', tree, commit: await createCommit({ tree, parents, ...words }, call) };
 }

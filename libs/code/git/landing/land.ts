@@ -1,4 +1,4 @@
-import { type GitCall, gitSays, gitText } from '../process/git.js';
+import { git, type GitCall, gitSays, gitText } from '../process/git.js';
 import { CheckedOut } from '../remote/checked-out.js';
 import {
   push,
@@ -82,10 +82,11 @@ export async function land(change: LandingChange, parts: LandingParts): Promise<
   const { mirror, remote, call, signal } = parts;
   const ref = `refs/heads/${target}`;
   const planned = [...(change.planned ?? [])];
-  let proven = change.proven === null ? undefined : await treeOrNone(change.proven, call);
+  let proven: string | undefined;
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     signal?.throwIfAborted();
-    await mirror.fetch(remote, { signal });
+    const known = round === 0 ? treeOrNone(change.proven, call) : proven;
+    [proven] = await Promise.all([known, mirror.fetch(remote, { signal })]);
     const tip = await mirror.tip(target);
     const checkedOut = await CheckedOut.find(remote.local, ref, call);
     const landed = await firstWithin(tip, planned, call);
@@ -160,8 +161,13 @@ async function whyBlocked(
   return (await checkedOut.whyNot(tip)) ?? (await checkedOut.whyInTheWay(tip, commit));
 }
 
-async function treeOrNone(commit: string, call: GitCall): Promise<string | undefined> {
-  return (await commitOf(commit, call)) === undefined ? undefined : treeOf(commit, call);
+async function treeOrNone(commit: string | null, call: GitCall): Promise<string | undefined> {
+  if (commit === null) return undefined;
+  const { exitCode, stdout } = await git(
+    ['rev-parse', '--verify', '-q', '--end-of-options', `${commit}^{tree}`],
+    { ...call, codes: [1, 128] },
+  );
+  return exitCode === 0 ? stdout.toString().trim() : undefined;
 }
 
 /**
