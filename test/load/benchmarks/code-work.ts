@@ -17,12 +17,15 @@ const FILES = 50_000;
 const WORKTREES = 3;
 const CHANGES = 10;
 const QUEUED = 50;
+/** Finished changes, among which a new one costs the same. */
+const FINISHED = 2_000;
 const LOOK_MS = 20;
 
 /**
  * Measures work on code beside plain git on the same machine: a working folder of a large repository
  * beside `git worktree add`, the time of a change from its submission to its merge without
- * acceptance, and the merge of many approved changes whose acceptance takes 1 s.
+ * acceptance, also beside 2,000 finished ones, and the merge of many approved changes whose
+ * acceptance takes 1 s.
  */
 export const codeWork: Benchmark = {
   name: 'code-work',
@@ -166,16 +169,63 @@ class Shop {
   /** The share of Drover: the repository has no acceptance, and nobody reviews. */
   async measureShare(): Promise<Measured[]> {
     const id = await this.repository('share', { review: 'none' });
+    const few = await this.mergeChanges(id, 0);
+    await this.addFinished(id);
+    const many = await this.mergeChanges(id, CHANGES + FINISHED);
+    const goal = { p50: { atMost: 2 } };
+    const growth = { name: 'change-beside-2000-finished', unit: 's', goal: { ratioAtMost: 1.2 } };
+    return [
+      ...latencyFigures('change-submit-to-merged', 's', goal, [latenciesOf(few)]),
+      figure(growth, many, few),
+    ];
+  }
+
+  /** @returns the seconds of each new change from its submission to its merge */
+  private async mergeChanges(id: string, finished: number): Promise<number[]> {
     for (let index = 0; index < CHANGES; index += 1) {
-      await this.submit(id, index);
-      await this.until(id, 'MERGED', index + 1);
+      await this.submit(id, finished + index);
+      await this.until(id, 'MERGED', finished + index + 1);
     }
     const { rows } = await this.site.owner.query<{ s: number }>(
-      `SELECT extract(epoch FROM merged_at - submitted_at)::float8 AS s FROM changes WHERE repository_id = $1`,
-      [id],
+      `SELECT extract(epoch FROM merged_at - submitted_at)::float8 AS s FROM changes
+       WHERE repository_id = $1 ORDER BY merged_at DESC LIMIT $2`,
+      [id, CHANGES],
     );
-    const spans = [latenciesOf(rows.map(({ s }) => s))];
-    return latencyFigures('change-submit-to-merged', 's', { p50: { atMost: 2 } }, spans);
+    return rows.map(({ s }) => s);
+  }
+
+  /** Copies a merged change and its task. The repository gets as many commits. */
+  private async addFinished(id: string): Promise<void> {
+    const { owner } = this.site;
+    const [tasks, changes] = [await this.columnsOf('agent_tasks'), await this.columnsOf('changes')];
+    await owner.query(
+      `BEGIN;
+       -- A trigger would create the change of each task.
+       SET LOCAL session_replication_role = replica;
+       WITH one AS MATERIALIZED (
+         SELECT c AS change, t AS task FROM changes c JOIN agent_tasks t ON t.id = c.task_id
+         WHERE c.repository_id = '${id}' ORDER BY c.merged_at LIMIT 1),
+       ids AS MATERIALIZED (
+         SELECT gen_random_uuid() AS id FROM generate_series(1, ${FINISHED}) AS n),
+       tasks AS (INSERT INTO agent_tasks (${tasks})
+         SELECT ${tasks} FROM (SELECT copy.* FROM one, ids,
+           jsonb_populate_record(one.task, jsonb_build_object('id', ids.id)) AS copy) AS copies)
+       INSERT INTO changes (${changes})
+       SELECT ${changes} FROM (SELECT copy.* FROM one, ids,
+         jsonb_populate_record(one.change, jsonb_build_object('task_id', ids.id,
+           'merged_at', (one.change).merged_at - interval '1 hour')) AS copy) AS copies;
+       COMMIT`,
+    );
+    await owner.query('ANALYZE agent_tasks, changes');
+    const bare = join(this.folder, 'share.git');
+    const tip = plainGit(bare, 'rev-parse', 'main');
+    const lines = Array.from({ length: FINISHED }, (_, index) => [
+      'commit refs/heads/main\ncommitter Pat <pat@example.com> 0 +0000\ndata 1\nx',
+      ...(index === 0 ? [`from ${tip}`] : []),
+      `M 644 inline old/${index}.txt\ndata 1\nx`,
+    ]);
+    const input = `${lines.flat().join('\n')}\n`;
+    execFileSync('git', ['fast-import', '--quiet'], { cwd: bare, input });
   }
 
   /** Changes that are approved at one time land one after the other, each on top of the last. */
@@ -194,6 +244,16 @@ class Shop {
       await this.until(id, 'MERGED', QUEUED);
     });
     return [figure({ name: 'merge-50-approved-changes', unit: 's', goal: { atMost: 63 } }, [took])];
+  }
+
+  /** The columns that an INSERT can name. */
+  private async columnsOf(table: string): Promise<string> {
+    const { rows } = await this.site.owner.query<{ columns: string }>(
+      `SELECT string_agg(quote_ident(column_name), ', ') AS columns FROM information_schema.columns
+       WHERE table_name = $1 AND is_generated = 'NEVER'`,
+      [table],
+    );
+    return rows[0]?.columns ?? '';
   }
 
   private async repository(name: string, settings: object): Promise<string> {

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Jail, jailed } from './jail.js';
 import { hardenedConfig, hardenedEnv, type Setting } from './hardened.js';
@@ -14,6 +14,8 @@ export interface GitCall {
   objects?: readonly string[];
   cwd?: string;
   input?: string | Buffer | Readable;
+  /** Gets the output, which the result then lacks. It is ended. */
+  output?: Writable;
   config?: readonly Setting[];
   env?: Record<string, string>;
   /** The protocols that the call can use, such as `https`. The default is none. */
@@ -73,7 +75,9 @@ export async function git(args: readonly string[], call: GitCall = {}): Promise<
     });
     const written = feed(child.stdin, call.input);
     const [out, stderr, exitCode] = await Promise.all([
-      collect(child.stdout, call.maxBytes ?? MAX_BYTES, end),
+      call.output === undefined
+        ? collect(child.stdout, call.maxBytes ?? MAX_BYTES, end)
+        : passOn(child.stdout, call.output),
       collect(child.stderr, MAX_WORDS),
       isOver,
     ]);
@@ -150,6 +154,12 @@ async function collect(
     if (size > maxBytes) onCut?.();
   }
   return { bytes: Buffer.concat(chunks).subarray(0, maxBytes), isCut: size > maxBytes };
+}
+
+/** A reader can end when it has all that it needs. A call that writes more ends by itself then. */
+async function passOn(stream: Readable, output: Writable) {
+  await pipeline(stream, output).catch(() => undefined);
+  return { bytes: Buffer.alloc(0), isCut: false };
 }
 
 function killGroup(pid: number | undefined): void {

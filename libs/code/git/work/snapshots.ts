@@ -1,6 +1,7 @@
 import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { chownSync } from 'node:fs';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { git, type GitCall, gitText } from '../process/git.js';
 import type { Setting } from '../process/hardened.js';
 import type { Jail, JailProgram, JailUser } from '../process/jail.js';
@@ -20,6 +21,9 @@ export interface SnapshotsOptions {
   /** Paths of the working folder that no commit has. */
   ignored?: readonly string[];
 }
+
+/** The new objects of one snapshot. */
+const MAX_PACK_BYTES = 1024 ** 3;
 
 /** The paths in the jail. */
 const INSIDE = { work: '/work', git: '/git', run: '/objects' };
@@ -135,14 +139,20 @@ export class Snapshots {
   /** Takes the new objects through a check of each of them. */
   private async import(tree: string, tip: string): Promise<void> {
     const { run } = this.options;
-    const packed = await git(
-      ['pack-objects', '--revs', '--stdout', '--thin', '-q', '--delta-base-offset'],
-      this.jailed({ input: `${tree}\n^${tip}\n`, maxBytes: 1024 * 1024 * 1024 }),
-    );
-    await git(['index-pack', '--stdin', '--fix-thin', '--strict'], {
-      ...run.call,
-      input: packed.stdout,
-    });
+    const pack = new PassThrough();
+    await Promise.all([
+      git(
+        ['pack-objects', '--revs', '--stdout', '--thin', '-q', '--delta-base-offset'],
+        this.jailed({ input: `${tree}\n^${tip}\n`, output: pack }),
+      ),
+      git(
+        ['index-pack', '--stdin', '--fix-thin', '--strict', `--max-input-size=${MAX_PACK_BYTES}`],
+        {
+          ...run.call,
+          input: pack,
+        },
+      ),
+    ]);
   }
 
   /** The place in which git reads the folder. */
