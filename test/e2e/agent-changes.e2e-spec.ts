@@ -83,6 +83,7 @@ describe('a change of the coding agent Codex', () => {
       git('for-each-ref', kept) === '' ? undefined : git('show', `${kept}:notes.txt`) === 'draft',
     );
     await waitFor('the second request', () => ground.asked().length === 2);
+    await ground.untilCallKept(id);
     expect(git('log', '-1', '--format=%an %s', `codex/${id}`)).toBe(`codex ${message}`);
     ground.worker.kill('SIGKILL');
     await ground.worker.ended();

@@ -1,5 +1,3 @@
-import { globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Conversation, Turn } from '../support/model-server/index.js';
 import { waitFor } from '../support/wait-for.js';
@@ -112,14 +110,7 @@ describe('the conversation of a task with Codex', () => {
       retryBackoffSeconds: 0,
     });
     await waitFor('the second request', () => ground.asked().length === 2);
-    const { runId } = await ground.fleet.task(id);
-    const home = join(ground.fleet.folder, 'agents');
-    await waitFor('the conversation with the first call to be kept', () => {
-      const [rollout] = globSync(join(home, '**', String(runId), '**/rollout-*.jsonl'));
-      const text = rollout === undefined ? '' : readFileSync(rollout, 'utf8');
-      const kept = ground.worker.all('State of the agent kept').at(-1)?.['conversation'];
-      return text.includes('function_call_output') && kept === Buffer.byteLength(text);
-    });
+    await ground.untilCallKept(id);
     second.open();
     const said = async (event: string) =>
       (await ground.logOf(id)).flatMap((entry) => (entry.event === event ? [entry.message] : []));

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { kindOf, type Provider } from '#lib/agent-kinds';
 import { testSandbox, variablesOf } from '../../../libs/hosts/session-runtime/testing/sandboxes.js';
@@ -88,6 +88,18 @@ export class AgentGround {
     return waitFor(`${id} to be ${statuses.join(' or ')}`, async () => {
       const task = await this.fleet.task(id);
       return statuses.includes(task['status'] as string) ? task : undefined;
+    });
+  }
+
+  /** Waits until the server has the conversation of Codex with its first tool call. */
+  async untilCallKept(id: string): Promise<void> {
+    const { runId } = await this.fleet.task(id);
+    const home = join(this.fleet.folder, 'agents');
+    await waitFor('the conversation with the first call to be kept', () => {
+      const [rollout] = globSync(join(home, '**', String(runId), '**/rollout-*.jsonl'));
+      const text = rollout === undefined ? '' : readFileSync(rollout, 'utf8');
+      const kept = this.worker.all('State of the agent kept').at(-1)?.['conversation'];
+      return text.includes('function_call_output') && kept === Buffer.byteLength(text);
     });
   }
 
