@@ -65,6 +65,15 @@ it('a change whose task is cancelled while it lands is MERGED if it is on the ta
 it('the commits of each submission are looked for when a change is closed', async () => {
   const first = await landing(commit(1), commit('c'));
   await cancel(first.id);
+  // Its host can have pushed it, so another one looks before anybody works on it again.
+  expect(await retry(first.id)).toMatchObject({
+    status: 409,
+    body: { code: 'illegal_transition', detail: expect.stringContaining('drover review merge') },
+  });
+  expect((await review(first.id, 'merge')).status).toBe(200);
+  expect(await step(first.agent)).toBeUndefined();
+  await endLease(first.id);
+  await done(first.agent, 'remove', { outcome: 'removed' });
   expect((await retry(first.id)).status).toBe(200);
   const second = await start(await scene.claim(first.agent, first.id));
   await landing(commit(2), commit('d'), second);
@@ -80,6 +89,21 @@ it('the commits of each submission are looked for when a change is closed', asyn
   const removal = await done(first.agent, 'remove', { outcome: 'removed' });
   expect(removal.change).toMatchObject({ landingCommits: [commit('c'), commit('d')] });
   expect(await change(first.id)).toMatchObject({ state: 'CLOSED', step: null });
+  await scene.holdsEverything();
+});
+
+it('changes are requested of a change that can be on its target after a host has looked', async () => {
+  const held = await landing(commit(1), commit('c'));
+  await scene.sql(`UPDATE changes SET step_until = now() WHERE task_id = $1`, held.id);
+  await done(held.agent, 'land', { outcome: 'failed', reason: 'The answer was lost' });
+  const request = () => review(held.id, 'request-changes', { body: 'No.' });
+  expect(await request()).toMatchObject({
+    status: 409,
+    body: { code: 'illegal_transition', detail: expect.stringContaining('drover review merge') },
+  });
+  expect((await review(held.id, 'merge')).status).toBe(200);
+  await done(held.agent, 'land', { outcome: 'blocked', reason: 'The push was refused' });
+  expect(await request()).toMatchObject({ status: 200, body: { state: 'WORKING' } });
   await scene.holdsEverything();
 });
 

@@ -6,7 +6,7 @@ WHERE v.workspace_id = $1 AND v.task_id = $2 AND v.revision = $3 AND v.verdict =
 
 -- attempts_at_change
 SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
-  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.run_id, c.revision,
+  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.may_have_landed, c.run_id, c.revision,
   c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
   c.review_task_id, c.review_step, c.obstacle, c.pull_request,
   c.pull_request_url, c.pull_request_seen, c.step, c.step_generation, c.step_agent_id, c.step_until,
@@ -48,7 +48,7 @@ ORDER BY c.task_id
 
 -- change_by_id
 SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
-  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.run_id, c.revision,
+  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.may_have_landed, c.run_id, c.revision,
   c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
   c.review_task_id, c.review_step, c.obstacle, c.pull_request,
   c.pull_request_url, c.pull_request_seen, c.step, c.step_generation, c.step_agent_id, c.step_until,
@@ -57,7 +57,7 @@ SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
 
 -- change_of_run
 SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
-  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.run_id, c.revision,
+  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.may_have_landed, c.run_id, c.revision,
   c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
   c.review_task_id, c.review_step, c.obstacle, c.pull_request,
   c.pull_request_url, c.pull_request_seen, c.step, c.step_generation, c.step_agent_id, c.step_until,
@@ -109,7 +109,7 @@ UPDATE changes c SET step_agent_id = $2, step_generation = c.step_generation + 1
 FROM due d
 WHERE c.workspace_id = $1 AND c.task_id = d.task_id
 RETURNING c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
-  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.run_id, c.revision,
+  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.may_have_landed, c.run_id, c.revision,
   c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
   c.review_task_id, c.review_step, c.obstacle, c.pull_request,
   c.pull_request_url, c.pull_request_seen, c.step, c.step_generation, c.step_agent_id, c.step_until,
@@ -474,7 +474,7 @@ WHERE v.workspace_id = $1 AND v.task_id = $2 AND v.external_id = ANY ($3::text[]
 
 -- lock_change
 SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
-  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.run_id, c.revision,
+  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.may_have_landed, c.run_id, c.revision,
   c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
   c.review_task_id, c.review_step, c.obstacle, c.pull_request,
   c.pull_request_url, c.pull_request_seen, c.step, c.step_generation, c.step_agent_id, c.step_until,
@@ -485,8 +485,9 @@ WHERE c.workspace_id = $1 AND c.task_id = $2
 FOR NO KEY UPDATE OF c
 
 -- lock_other_attempts
-SELECT c.task_id, c.state, c.state IN ('APPROVED', 'MERGED')
-  OR c.step = 'remove' AND c.landing_commits || c.earlier_landings <> '{}' AS is_chosen
+SELECT c.task_id, c.state, c.state IN ('APPROVED', 'MERGED') AS is_chosen,
+  c.state = 'CLOSED' AND c.step = 'remove' AND c.landing_commits || c.earlier_landings <> '{}'
+    OR c.state = 'WORKING' AND c.may_have_landed AS may_have_landed
 FROM changes c
 WHERE c.workspace_id = $1 AND c.attempts_id = $2 AND c.task_id <> $3
 ORDER BY c.task_id
@@ -598,6 +599,7 @@ c AS (
     review_task_id = CASE m.to_state WHEN 'PROVING' THEN CASE c.review_step WHEN 'take' THEN c.review_task_id END ELSE c.review_task_id END,
     landing_commits = CASE m.to_state WHEN 'PROVING' THEN '{}' ELSE c.landing_commits END,
     earlier_landings = CASE m.to_state WHEN 'PROVING' THEN c.earlier_landings || c.landing_commits ELSE c.earlier_landings END,
+    may_have_landed = CASE m.to_state WHEN 'PROVING' THEN false ELSE c.may_have_landed END,
     review_due_at = CASE m.to_state WHEN 'IN_REVIEW' THEN now() + make_interval(secs => m.review_seconds) ELSE NULL END,
     review_step = CASE m.to_state WHEN 'IN_REVIEW' THEN m.review_step ELSE CASE c.review_step WHEN 'take' THEN 'take' END END,
     merged_commit = CASE m.to_state WHEN 'MERGED' THEN m.merged_commit ELSE c.merged_commit END,
@@ -622,7 +624,7 @@ RETURNING c.branch
 
 -- newest_changes
 SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
-  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.run_id, c.revision,
+  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.may_have_landed, c.run_id, c.revision,
   c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
   c.review_task_id, c.review_step, c.obstacle, c.pull_request,
   c.pull_request_url, c.pull_request_seen, c.step, c.step_generation, c.step_agent_id, c.step_until,
@@ -637,7 +639,7 @@ ORDER BY c.task_id DESC LIMIT $3
 
 -- newest_changes_of_both
 SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
-  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.run_id, c.revision,
+  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.may_have_landed, c.run_id, c.revision,
   c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
   c.review_task_id, c.review_step, c.obstacle, c.pull_request,
   c.pull_request_url, c.pull_request_seen, c.step, c.step_generation, c.step_agent_id, c.step_until,
@@ -652,7 +654,7 @@ ORDER BY c.task_id DESC LIMIT $3
 
 -- newest_changes_of_repository
 SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
-  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.run_id, c.revision,
+  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.may_have_landed, c.run_id, c.revision,
   c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
   c.review_task_id, c.review_step, c.obstacle, c.pull_request,
   c.pull_request_url, c.pull_request_seen, c.step, c.step_generation, c.step_agent_id, c.step_until,
@@ -667,7 +669,7 @@ ORDER BY c.task_id DESC LIMIT $3
 
 -- newest_changes_of_state
 SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
-  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.run_id, c.revision,
+  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.may_have_landed, c.run_id, c.revision,
   c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
   c.review_task_id, c.review_step, c.obstacle, c.pull_request,
   c.pull_request_url, c.pull_request_seen, c.step, c.step_generation, c.step_agent_id, c.step_until,
@@ -693,6 +695,12 @@ journaled AS (
   FROM c
 )
 SELECT id FROM c
+
+-- note_not_landed
+UPDATE changes c SET may_have_landed = false
+WHERE c.workspace_id = $1 AND c.task_id = $2 AND c.step_agent_id = $3
+  AND c.step_generation = $4 AND c.step = 'land' AND c.may_have_landed
+RETURNING c.task_id
 
 -- note_obstacle
 WITH c AS (SELECT * FROM changes c WHERE c.workspace_id = $1 AND c.task_id = $2),
@@ -734,8 +742,13 @@ WHERE c.workspace_id = $1 AND c.task_id = $2 AND c.state = 'IN_REVIEW' AND c.rev
   AND c.head_commit = $4
 RETURNING c.task_id
 
+-- obstruct_change
+UPDATE changes c SET obstacle = $3, version = c.version + 1, updated_at = now()
+WHERE c.workspace_id = $1 AND c.task_id = $2
+RETURNING c.task_id
+
 -- plan_landing
-UPDATE changes c SET updated_at = now(),
+UPDATE changes c SET updated_at = now(), may_have_landed = true,
   landing_commits = array_append(array_remove(c.landing_commits, $5::text), $5::text),
   step_until = now() + interval '60 seconds'
 WHERE c.workspace_id = $1 AND c.task_id = $2 AND c.step_agent_id = $3
@@ -778,8 +791,9 @@ WHERE c.workspace_id = $1 AND c.task_id = $2 AND c.step_agent_id = $3
 RETURNING c.step_until
 
 -- retry_step
-UPDATE changes c SET step_due_at = now(), step_attempts = 0, obstacle = NULL, updated_at = now(),
-  version = c.version + 1
+UPDATE changes c SET step_attempts = 0, obstacle = NULL, updated_at = now(),
+  version = c.version + 1, step_due_at = CASE WHEN c.step = 'remove' AND c.step_attempts = 0
+    THEN c.step_due_at ELSE now() END
 WHERE c.workspace_id = $1 AND c.task_id = $2 AND c.step_agent_id IS NULL
 RETURNING c.task_id
 
@@ -790,7 +804,7 @@ WHERE v.workspace_id = $1 AND v.task_id = $2 ORDER BY v.id
 
 -- shown_change
 SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
-  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.run_id, c.revision,
+  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.may_have_landed, c.run_id, c.revision,
   c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
   c.review_task_id, c.review_step, c.obstacle, c.pull_request,
   c.pull_request_url, c.pull_request_seen, c.step, c.step_generation, c.step_agent_id, c.step_until,

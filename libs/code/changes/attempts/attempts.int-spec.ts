@@ -154,6 +154,38 @@ it('an attempt that goes back after its approval can lose against another one', 
   await scene.holdsEverything();
 });
 
+it('an attempt waits, and is not closed, while another one can be on its target', async () => {
+  const [first = '', second = ''] = await attempts(2, { review: 'none' });
+  await proven(first, commit(1));
+  const landing = await step(host);
+  const plan = { generation: landing!.step.generation, landingCommit: commit('c') };
+  expect((await host.api.post(`/change-steps/${first}/plan`, plan)).status).toBe(200);
+  await scene.workspace.api.post(`/agent-tasks/${first}/cancel`, {});
+  expect((await retry(second)).status).toBe(200);
+  await proven(second, commit(2));
+  const obstacle = expect.stringContaining(`drover review merge ${first}`);
+  expect(await change(second)).toMatchObject({ state: 'IN_REVIEW', obstacle });
+  expect(await approve(second, commit(2))).toMatchObject({
+    status: 409,
+    body: { detail: obstacle },
+  });
+  await scene.sql('UPDATE changes SET step_due_at = now() WHERE task_id = $1', first);
+  for (let failures = 0; failures < 5; failures++) {
+    await done(host, 'remove', { outcome: 'failed', reason: 'No route to host' });
+    await scene.sql(
+      'UPDATE changes SET step_due_at = now() WHERE task_id = $1 AND isfinite(step_due_at)',
+      first,
+    );
+  }
+  expect(await step(host)).toBeUndefined();
+  expect((await review(first, 'merge')).status).toBe(200);
+  await done(host, 'remove', { outcome: 'removed' });
+  expect(await approve(second, commit(2))).toMatchObject({
+    body: { state: 'APPROVED', obstacle: null },
+  });
+  await scene.holdsEverything();
+});
+
 it('without a review the first green attempt is merged, and a retried one is closed again', async () => {
   const [first = '', second = '', third = ''] = await attempts(3, { review: 'none' });
   const slow = await work(second);

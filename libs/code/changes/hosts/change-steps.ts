@@ -15,6 +15,7 @@ import { type HostChange, toHostChange } from './host-change.js';
 import {
   endRemoval,
   endSync,
+  noteNotLanded,
   noteObstacle,
   planLanding,
   postponeStep,
@@ -81,6 +82,9 @@ export class ChangeSteps {
     const { workspaceId, agentId } = held.agent;
     const by = { workspaceId, actor: { kind: 'agent' as const, id: agentId } };
     const { outcome, commit, exitCode, durationMs, reason } = report;
+    // A host looks before it says so. A push that fails can have taken place.
+    const isNotLanded = outcome === 'red' || outcome === 'conflict' || outcome === 'blocked';
+    if (change.may_have_landed && isNotLanded) await tx.rows(noteNotLanded, paramsOf(held));
     const proof = { kind: 'proof' as const, commit, exitCode, durationMs, body: report.output };
     switch (outcome) {
       case 'green':

@@ -82,11 +82,20 @@ RETURNING c.step_until`,
 export const planLanding = command<{ step_until: Date }>(
   'plan_landing',
   `
-UPDATE changes c SET updated_at = now(),
+UPDATE changes c SET updated_at = now(), may_have_landed = true,
   landing_commits = array_append(array_remove(c.landing_commits, $5::text), $5::text),
   step_until = now() + interval '${STEP_LEASE_SECONDS} seconds'
 WHERE ${IS_HELD} AND c.step = 'land' AND ${GOES_ON}
 RETURNING c.step_until`,
+);
+
+/** A host has looked: the change is not on its target. Under the task's lock. Index: primary key. $1 to $4 as IS_HELD. */
+export const noteNotLanded = command<{ task_id: string }>(
+  'note_not_landed',
+  `
+UPDATE changes c SET may_have_landed = false
+WHERE ${IS_HELD} AND c.step = 'land' AND c.may_have_landed
+RETURNING c.task_id`,
 );
 
 /**

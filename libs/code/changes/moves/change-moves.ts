@@ -16,7 +16,7 @@ import type { ChangeComment } from '../domain/review.js';
 import { moveChange, type MoveColumn } from '../store/change-transition.sql.js';
 import type { LockedChange } from '../store/changes.sql.js';
 import { insertReview } from '../store/reviews.sql.js';
-import { lockOtherAttempts, type OtherAttempt } from './attempts.sql.js';
+import { lockOtherAttempts, obstructChange, type OtherAttempt } from './attempts.sql.js';
 
 /** Who moves a change of a workspace. */
 export interface Mover {
@@ -100,7 +100,7 @@ export class ChangeMoves {
   /**
    * The approval of a person. The other attempts at the change are closed.
    *
-   * @throws DroverError `illegal_transition` if one of them is approved
+   * @throws DroverError `illegal_transition` if one of them is approved, or can be on its target
    */
   async approve(tx: Transaction, by: Mover, change: LockedChange): Promise<AfterCommit> {
     const others = await this.otherAttempts(tx, by, change);
@@ -109,6 +109,8 @@ export class ChangeMoves {
       const detail = `Another attempt was approved: ${chosen.task_id}.`;
       throw illegalChange(change.state, 'APPROVED', detail);
     }
+    const unclear = others.find(({ may_have_landed }) => may_have_landed);
+    if (unclear) throw illegalChange(change.state, 'APPROVED', whyUnclear(unclear));
     const approved_by = by.author ?? authorOf(by.actor);
     const message = 'Its change is approved';
     await this.move(tx, by, change, 'APPROVED', { approved_by, message });
@@ -117,7 +119,7 @@ export class ChangeMoves {
 
   /**
    * An approval without a person. A change of which another attempt is approved is closed: somebody
-   * has retried its task.
+   * has retried its task. While another one can be on its target, the change waits for a person.
    */
   async approveOrClose(
     tx: Transaction,
@@ -128,6 +130,8 @@ export class ChangeMoves {
     const others = await this.otherAttempts(tx, by, change);
     const chosen = others.find(({ is_chosen }) => is_chosen);
     if (chosen) return this.closeAttempts(tx, by, [change], chosen);
+    const unclear = others.find(({ may_have_landed }) => may_have_landed);
+    if (unclear) return this.waitForAttempt(tx, by, change, unclear);
     await this.move(tx, by, change, 'APPROVED', values);
     return this.closeAttempts(tx, by, others, change);
   }
@@ -156,6 +160,20 @@ export class ChangeMoves {
       await applyTransitions(tx, [{ workspaceId, taskId, actor, to: 'COMPLETED', message }]);
     }
     return this.closeAttempts(tx, by, others, change);
+  }
+
+  private async waitForAttempt(
+    tx: Transaction,
+    by: Mover,
+    change: LockedChange,
+    unclear: OtherAttempt,
+  ): Promise<void> {
+    const obstacle = whyUnclear(unclear);
+    if (change.state !== 'IN_REVIEW') {
+      const review_seconds = this.config.tasks.reviewTimeoutSeconds;
+      await this.move(tx, by, change, 'IN_REVIEW', { message: obstacle, review_seconds });
+    }
+    await tx.rows(obstructChange, [by.workspaceId, change.task_id, obstacle]);
   }
 
   private otherAttempts(
@@ -229,6 +247,12 @@ export class ChangeMoves {
     if (await firstRow(tx, moveChange, [workspaceId, id, JSON.stringify(row)])) return;
     throw illegalChange(state, to);
   }
+}
+
+function whyUnclear({ task_id: id, state }: OtherAttempt): string {
+  const ask = state === 'CLOSED' ? 'ask for its step again' : 'a host looks when it is closed';
+  const command = state === 'CLOSED' ? 'merge' : 'close';
+  return `Another attempt can still be on its target; ${ask}: drover review ${command} ${id}`;
 }
 
 export function illegalChange(

@@ -10,14 +10,16 @@ RETURNING c.task_id`,
 );
 
 /**
- * Makes the step of a change due now, unless a host has it. Under the task's lock. Index: primary
- * key. $1 workspace, $2 change.
+ * Makes the step of a change due now, unless a host has it. A removal that nobody has tried can wait
+ * for the lease of the host that was merging. Under the task's lock. Index: primary key.
+ * $1 workspace, $2 change.
  */
 export const retryStep = command<{ task_id: string }>(
   'retry_step',
   `
-UPDATE changes c SET step_due_at = now(), step_attempts = 0, obstacle = NULL, updated_at = now(),
-  version = c.version + 1
+UPDATE changes c SET step_attempts = 0, obstacle = NULL, updated_at = now(),
+  version = c.version + 1, step_due_at = CASE WHEN c.step = 'remove' AND c.step_attempts = 0
+    THEN c.step_due_at ELSE now() END
 WHERE c.workspace_id = $1 AND c.task_id = $2 AND c.step_agent_id IS NULL
 RETURNING c.task_id`,
 );

@@ -151,12 +151,17 @@ function refuseMoved(change: LockedChange, seen: string): void {
 }
 
 /**
- * The push can have taken place. If its host is lost, the next one finds it.
+ * The push can have taken place. If its host is lost, the next one finds it. One that removes the
+ * branch of a closed change looks as well.
  *
  * @throws DroverError `illegal_transition`
  */
 function refuseWhileLanding(change: LockedChange, requested: ChangeState): void {
-  if (change.step !== 'land' || change.step_agent_id === null) return;
-  const detail = 'A host is merging the change now. Try again when it has ended.';
+  if (change.step !== 'land') return;
+  const isHeld = change.step_agent_id !== null;
+  if (!isHeld && (requested === 'CLOSED' || !change.may_have_landed)) return;
+  const detail = isHeld
+    ? 'A host is merging the change now. Try again when it has ended.'
+    : `It can be on its target already, and a host has to look: drover review merge ${change.task_id}`;
   throw illegalChange(change.state, requested, detail);
 }

@@ -53,6 +53,7 @@ const EFFECTS: Record<ChangeState, Record<string, string>> = {
     // A commit of an earlier head does not land the new one, which is rebased on it.
     landing_commits: `'{}'`,
     earlier_landings: 'c.earlier_landings || c.landing_commits',
+    may_have_landed: 'false',
   },
   IN_REVIEW: {
     review_due_at: 'now() + make_interval(secs => m.review_seconds)',

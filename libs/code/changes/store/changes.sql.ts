@@ -14,6 +14,8 @@ export interface ChangeRow {
   merged_commit: string | null;
   landing_commits: string[];
   earlier_landings: string[];
+  /** A host was about to push it, and none has looked since whether it is on its target. */
+  may_have_landed: boolean;
   run_id: string | null;
   revision: number;
   unattended_revisions: number;
@@ -44,7 +46,7 @@ export interface ChangeRow {
 
 /** The columns of ChangeRow. */
 export const CHANGE_COLUMNS = `c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
-  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.run_id, c.revision,
+  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.may_have_landed, c.run_id, c.revision,
   c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
   c.review_task_id, c.review_step, c.obstacle, c.pull_request,
   c.pull_request_url, c.pull_request_seen, c.step, c.step_generation, c.step_agent_id, c.step_until,

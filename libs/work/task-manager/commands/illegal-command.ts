@@ -24,8 +24,12 @@ export function illegalCommand(
   const commands = possibleCommands(task, request);
   const others =
     commands.length === 0 ? 'It takes no command any more.' : `It takes: ${commands.join(', ')}.`;
+  const landed = `Its change can be on the target already, and a host has to look: drover review merge ${task.id}`;
+  const isUnclear = command === 'retry' && task.may_have_landed === true;
   return new DroverError('illegal_transition', {
-    detail: `The task ${standOf(task)}, and can't be ${DONE[command]}. ${others}`,
+    detail: isUnclear
+      ? landed
+      : `The task ${standOf(task)}, and can't be ${DONE[command]}. ${others}`,
     members: { current, requested, legal: legalTaskTransitions(current), commands },
   });
 }

@@ -103,6 +103,7 @@ function waitsForPeople(task: LockedTask): boolean {
 
 function decideRetry(task: LockedTask, request: CommandRequest): CommandDecision {
   if (task.status !== 'FAILED' && task.status !== 'ABORTED') return illegal(task, 'PENDING');
+  if (task.may_have_landed === true) return illegal(task, 'PENDING');
   return {
     kind: 'transition',
     transition: { ...base(task, request), to: 'PENDING', resetsRetries: true },

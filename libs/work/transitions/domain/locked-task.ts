@@ -23,4 +23,6 @@ export interface LockedTask {
   waits_for_answer: boolean;
   /** True if a host proves or merges its change, or somebody reviews it. */
   waits_for_review: boolean;
+  /** Its change was closed while a host could merge it, and no host has looked yet. */
+  may_have_landed?: boolean;
 }
