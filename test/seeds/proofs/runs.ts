@@ -82,19 +82,6 @@ prove(RUN_STATES_PROMISED, {
     ]);
   },
 
-  stateFile: async () => {
-    const { id, agent } = await scene.held();
-    const [run] = await runsOf(id);
-    expect(run).toMatchObject({
-      agentId: agent.id,
-      state: 'WORKING',
-      branch: null,
-      assignedAt: expect.any(String),
-      generation: 1,
-      error: null,
-    });
-  },
-
   attempts: async () => {
     const { id, agent } = await scene.held({ maxRetries: 3, retryBackoffSeconds: 86_400 });
     const error = { message: 'tests fail', retryable: true };
