@@ -1,4 +1,5 @@
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import type { DroverClient } from '#lib/api-client';
 import { useCommand, usePages, useRead } from '../api/read.js';
 import { saveFile } from '../components/download.js';
 import { Ago, Button, Empty, Loaded, Page, Panel } from '../components/parts.js';
@@ -16,6 +17,8 @@ import { formatCount, formatDollars, formatDuration, stripControls } from '../do
 
 const route = getRouteApi('/reviews/costs');
 const DAY_MS = 86_400_000;
+/** The sums read each change of the period, so events of changes do not refresh them (`live.tsx`). */
+const REFRESH_MS = 60_000;
 
 const dollars = (value: string | number) => formatDollars(String(value));
 const duration = (value: string | number) => formatDuration(Number(value));
@@ -183,10 +186,11 @@ export function ChangeCostsPage() {
 }
 
 function Groups({ groupBy, days }: Required<CostSearch>) {
-  const summary = useRead(['changes', 'cost-summary', groupBy, days], (api, signal) => {
+  const read = (api: DroverClient, signal: AbortSignal) => {
     const query = { groupBy, from: since(days) };
     return api.get('/api/v1/changes/costs/summary', { params: { query }, signal });
-  });
+  };
+  const summary = useRead(['change-costs', groupBy, days], read, { every: REFRESH_MS });
   return (
     <Loaded query={summary}>
       {({ items }) =>
@@ -248,7 +252,7 @@ function Groups({ groupBy, days }: Required<CostSearch>) {
 }
 
 function MergedChanges({ days }: { days: number }) {
-  const changes = usePages(['changes', 'costs', days], (api, cursor, signal) => {
+  const changes = usePages(['change-costs', 'merged', days], (api, cursor, signal) => {
     const query = { from: since(days), limit: 50, ...(cursor !== undefined && { cursor }) };
     return api.get('/api/v1/changes/costs', { params: { query }, signal });
   });
