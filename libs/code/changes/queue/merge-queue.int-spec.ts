@@ -88,6 +88,16 @@ it('the merge queue has the order of the merges, who merges, obstacles and expec
     true,
     true,
   ]);
+  // Its host is lost: the change is still the next one, and nobody merges it.
+  await scene.sql('UPDATE changes SET step_until = now() WHERE task_id = $1', first);
+  expect((await queues(`?repositoryId=${shop}`))[0]).toMatchObject({
+    changes: [
+      { id: first, position: 1, status: 'queued', agentId: null, agentName: null },
+      {},
+      {},
+      {},
+    ],
+  });
   // Hosts take them in this order.
   await report(host, merging!, { outcome: 'merged', commit: commit('d') });
   expect(await step(host)).toMatchObject({ step: { kind: 'land', changeId: second } });

@@ -11,6 +11,7 @@ export interface QueuedRow {
   approved_by: string | null;
   approved_at: Date;
   obstacle: string | null;
+  /** The host that merges it. NULL after the end of its lease. */
   agent_id: string | null;
   agent_name: string | null;
   step_attempts: number;
@@ -29,7 +30,8 @@ const MEASURED = 20;
 /**
  * The queue of each branch, in the order in which hosts take the changes: the one that a host merges,
  * then by approval, then those that wait after a failure. While changes wait, a merge takes the time
- * since the one before.
+ * since the one before. A change whose host is lost stays the first, because no other one lands before
+ * its next host has looked.
  *
  * Indexes: changes_state_idx, changes_merged_idx, primary keys. Measured with 100,000 merged changes
  * and 100 that wait: 1.3 ms. $1 workspace, $2 repository or NULL, $3 maximum number of rows.
@@ -39,7 +41,7 @@ export const mergeQueue = query<QueuedRow>(
   `
 WITH queued AS MATERIALIZED (
   SELECT c.task_id, c.repository_id, c.target, c.approved_by, c.approved_at, c.obstacle,
-    c.step_agent_id, c.step_attempts, c.step_due_at <= now() AS is_due, c.step_due_at,
+    CASE WHEN c.step_until > now() THEN c.step_agent_id END AS held_by, c.step_attempts, c.step_due_at <= now() AS is_due, c.step_due_at,
     row_number() OVER (PARTITION BY c.repository_id, c.target
       ORDER BY c.step_agent_id IS NULL, greatest(c.step_due_at, now()), c.approved_at, c.task_id)::int
       AS position
@@ -63,7 +65,7 @@ pace AS MATERIALIZED (
       ORDER BY l.merged_at DESC LIMIT ${MEASURED}) m) p
 )
 SELECT q.task_id, t.title, q.repository_id, r.name AS repository_name, q.target, q.position,
-  q.approved_by, q.approved_at, q.obstacle, q.step_agent_id AS agent_id, a.name AS agent_name,
+  q.approved_by, q.approved_at, q.obstacle, q.held_by AS agent_id, a.name AS agent_name,
   q.step_attempts, q.is_due, nullif(q.step_due_at, 'infinity') AS due_at,
   p.seconds AS seconds_per_merge,
   CASE WHEN q.step_due_at < 'infinity' THEN
@@ -72,7 +74,7 @@ FROM queued q
 JOIN pace p ON p.repository_id = q.repository_id AND p.target = q.target
 JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = q.task_id
 JOIN repositories r ON r.workspace_id = $1 AND r.id = q.repository_id
-LEFT JOIN agents a ON a.workspace_id = $1 AND a.id = q.step_agent_id
+LEFT JOIN agents a ON a.workspace_id = $1 AND a.id = q.held_by
 ORDER BY r.name, q.repository_id, q.target, q.position
 LIMIT $3`,
 );
