@@ -419,11 +419,14 @@ RETURNING c.task_id
 SELECT t.title, t.description, t.summary, t.agent ->> 'kind' AS agent_kind,
   t.metadata -> 'source' ->> 'subject' AS subject, u.runs, u.tokens, u.cost_usd
 FROM agent_tasks t
+JOIN changes c ON c.workspace_id = $1 AND c.task_id = t.id
 CROSS JOIN LATERAL (
-  SELECT count(*)::int AS runs, coalesce(sum(r.used_tokens), 0)::text AS tokens,
+  SELECT count(*) FILTER (WHERE r.task_id = t.id)::int AS runs,
+    coalesce(sum(r.used_tokens), 0)::text AS tokens,
     trim_scale(coalesce(sum(r.used_cost_usd), 0))::text AS cost_usd
   FROM task_runs r
-  WHERE r.workspace_id = $1 AND r.task_id = t.id AND r.ended_at IS NOT NULL) u
+  WHERE r.workspace_id = $1 AND r.task_id = ANY (c.review_task_ids || c.task_id)
+    AND r.ended_at IS NOT NULL) u
 WHERE t.workspace_id = $1 AND t.id = $2
 
 -- feedback_of_change

@@ -84,6 +84,27 @@ it('what people say at the forge counts once, however often hosts report it', as
   await scene.holdsEverything();
 });
 
+it('the cost in a pull request has the agents that reviewed it', async () => {
+  const use = ({ agent, runId }: Held, inputTokens: number) => {
+    const usage = { id: runId, model: 'gpt-5.5', inputTokens, outputTokens: 0 };
+    return agent.api.post(`/runs/${runId}/usage`, { reports: [usage] });
+  };
+  const held = await working({ ...AT_FORGE, review: 'agent', reviewer: { kind: 'codex' } });
+  await use(held, 70);
+  await submitted(held, commit(1));
+  await done(held.agent, 'prove', green(commit(1)));
+  await scene.recover();
+  const reviewer = await scene.workspace.newAgent({ capabilities: ['command', 'kind:codex'] });
+  const reviewTaskId = String((await change(held.id))['reviewTaskId']);
+  const reviewing = await start(await scene.claim(reviewer, reviewTaskId));
+  await use(reviewing, 30);
+  const outputResult = { summary: JSON.stringify({ verdict: 'request_changes' }) };
+  await reviewer.api.post(`/runs/${reviewing.runId}/complete`, { outputResult });
+  const work = (await next(held)) as Work & { pullRequest: { body: string } };
+  expect(work.pullRequest.body).toContain('| Cost | 1 run, 100 tokens');
+  await scene.holdsEverything();
+});
+
 it('an approval of an earlier commit does not count, and requested changes wait for the agent', async () => {
   const held = await inReview();
   const sync = await next(held);
