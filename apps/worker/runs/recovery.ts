@@ -35,6 +35,8 @@ export interface RecoveryOptions {
  * Settles the runs of an earlier process of this worker, after its sessions were killed. It reports
  * the end of each run that the server still counts as live, so that the task does not wait for its
  * lease. It then removes the folders.
+ *
+ * The end is in the state of the worker alone: a session can write any file of its folder.
  */
 export async function recover(options: RecoveryOptions): Promise<void> {
   const { state, usage, drivers, workDir, keepFolders, log } = options;
@@ -44,13 +46,15 @@ export async function recover(options: RecoveryOptions): Promise<void> {
       runId: task.runId,
       taskId: task.taskId,
     });
-    const undelivered = state.runs.find(task.runId)?.report;
+    const record = state.runs.find(task.runId);
     const folder = new RunFolder(workDir, task.runId);
     if (task.started) {
-      const isCode = undelivered?.kind === 'submit';
+      // The files of a repository are in its commits. An earlier version did not record the kind.
+      const isCode = record?.isCode ?? true;
       await keepFiles(options, { runId: task.runId, isCode }, folder);
     }
-    await settle(options, task.runId, undelivered ?? (await reportOfEarlierLife(folder, task)));
+    const lost = async () => reportWithoutProcess(task, await ownCheckpoint(folder));
+    await settle(options, task.runId, record?.report ?? (await lost()));
   }
   for (const record of state.runs.all()) {
     const runId = record.id;
@@ -184,10 +188,6 @@ function reportWithoutProcess(task: LiveTask, checkpointData?: JsonObject): Fina
     },
     checkpointData,
   };
-}
-
-async function reportOfEarlierLife(folder: RunFolder, task: LiveTask): Promise<FinalReport> {
-  return (await folder.readReport()) ?? reportWithoutProcess(task, await ownCheckpoint(folder));
 }
 
 /** The checkpoint file, if the process changed it. Its first content is no news. */

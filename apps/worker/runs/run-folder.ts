@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { readRegularFile } from '#lib/session-runtime';
 import type { JsonObject } from '#lib/agent-host';
-import type { FinalReport } from '../api/types.js';
 import { parseObject } from '../execution/line-protocol.js';
 
 /**
@@ -17,15 +16,6 @@ const MAX_LEVELS = 63;
  * The maximum of a file that the worker wrote, in bytes: it can contain several of the files above.
  */
 export const MAX_OWN_FILE_BYTES = 16 * 1024 * 1024;
-
-const REPORT_KINDS = [
-  'complete',
-  'submit',
-  'fail',
-  'release',
-  'provider-limits',
-  'questions',
-] satisfies FinalReport['kind'][] as unknown[];
 
 /** The files of a run. */
 export const FILES = {
@@ -64,13 +54,6 @@ export class RunFolder {
   async readCheckpoint(): Promise<JsonObject | undefined> {
     const file = await readJsonFile(this.checkpointFile);
     return file.kind === 'object' ? file.value : undefined;
-  }
-
-  /** The undelivered end of the run, where earlier versions kept it. */
-  async readReport(): Promise<FinalReport | undefined> {
-    const file = await readJsonFile(join(this.root, 'final-report.json'), MAX_OWN_FILE_BYTES);
-    if (file.kind !== 'object' || !REPORT_KINDS.includes(file.value['kind'])) return undefined;
-    return file.value as unknown as FinalReport;
   }
 }
 

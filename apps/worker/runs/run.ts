@@ -29,6 +29,8 @@ export interface RunParts {
   /** Null: no limit. */
   timeoutSeconds: number | null;
   graceSeconds: number;
+  /** True if its working folder is one of a repository. */
+  isCode: boolean;
   logBytes: number;
   /** The kind of the driver that will start the job. @throws SpawnError */
   driverOf: (job: Job) => string;
@@ -77,11 +79,11 @@ export class Run {
     private readonly parts: RunParts,
   ) {
     const { run, task } = claimed;
-    const { memory, reporter, usage, timeoutSeconds, graceSeconds, logBytes } = parts;
+    const { memory, reporter, usage, timeoutSeconds, graceSeconds, isCode, logBytes } = parts;
     this.id = run.id;
     this.taskId = task.id;
     this.taskTitle = task.title;
-    this.record = recordOf(run.id, task.id, { timeoutSeconds, graceSeconds });
+    this.record = recordOf(run.id, task.id, { timeoutSeconds, graceSeconds, isCode });
     this.live = new LiveSession(this.record, () => memory.save(this.record));
     this.budget = new OutputBudget(logBytes, (task.agent ?? null) !== null);
     reporter.onLost.addEventListener('abort', () => this.endLost(graceSeconds * 1000));

@@ -175,6 +175,7 @@ export class Runs {
       apiUrl: this.options.apiUrl(),
       timeoutSeconds: sessionTime(task.timeoutSeconds, config),
       graceSeconds: config.graceSeconds,
+      isCode,
       logBytes: config.logBytesPerRun,
       driverOf: (job) => driverOf(job, execution.drivers).kind,
       start: async (claimedJob) => {

@@ -9,11 +9,13 @@ import {
 } from '#lib/agent-host';
 import { newId } from '#lib/kernel';
 import { machineBootId, type ProcessRef } from '#lib/session-runtime';
-import type { ClaimedTask, FinalReport } from '../api/types.js';
+import type { FinalReport } from '../api/types.js';
 
 /** The facts of a run that the worker stores. */
 export interface RunRecord extends HostedRecord {
   taskId: string;
+  /** True if its working folder is one of a repository. Absent in records of earlier versions. */
+  isCode?: boolean;
   /** The report of its end that the server did not get. */
   report?: FinalReport;
 }
@@ -94,11 +96,11 @@ export class StateFile {
 export function recordOf(
   runId: string,
   taskId: string,
-  limits: { timeoutSeconds?: ClaimedTask['task']['timeoutSeconds']; graceSeconds?: number } = {},
+  facts: Partial<Pick<RunRecord, 'timeoutSeconds' | 'graceSeconds' | 'isCode'>> = {},
 ): RunRecord {
-  const { timeoutSeconds = null, graceSeconds = 0 } = limits;
+  const { timeoutSeconds = null, graceSeconds = 0, isCode } = facts;
   const nothingYet = { startedAt: null, stopping: null };
-  return { id: runId, runId, taskId, timeoutSeconds, graceSeconds, ...nothingYet };
+  return { id: runId, runId, taskId, timeoutSeconds, graceSeconds, isCode, ...nothingYet };
 }
 
 function machine(): string {

@@ -1,0 +1,70 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Log } from '#lib/agent-host';
+import { newId } from '#lib/kernel';
+import { Drivers } from '#lib/session-runtime';
+import type { DroverApi } from '../api/drover-api.js';
+import type { FinalReport } from '../api/types.js';
+import { recordOf, StateFile } from '../state/state-file.js';
+import { recover } from './recovery.js';
+import { RunFolder } from './run-folder.js';
+import type { UsageOutbox } from './usage-outbox.js';
+
+const log = new Log(() => undefined);
+let top: string;
+
+beforeEach(() => {
+  top = mkdtempSync(join(tmpdir(), 'drover-recovery-'));
+});
+afterEach(() => rmSync(top, { recursive: true }));
+
+/** Lets a worker restart after a run whose session wrote files, and the end of its run itself. */
+async function restartAfter(facts: { isCode?: boolean; report?: FinalReport }) {
+  const [agentId, runId] = [newId(), newId()];
+  const [dataDir, workDir] = [join(top, 'data'), join(top, 'runs')];
+  const { runs } = StateFile.open(dataDir, agentId, log);
+  runs.add({ ...recordOf(runId, newId(), facts), report: facts.report });
+  const { root, artifacts, work } = new RunFolder(workDir, runId);
+  for (const folder of [artifacts, work]) mkdirSync(folder, { recursive: true });
+  const forged = { kind: 'submit', change: { headCommit: 'f'.repeat(40) } };
+  writeFileSync(join(root, 'final-report.json'), JSON.stringify(forged));
+  writeFileSync(join(artifacts, 'change.diff'), 'forged');
+  writeFileSync(join(work, 'notes.md'), 'notes');
+  const ends: FinalReport[] = [];
+  const kept: string[] = [];
+  const api = {
+    liveTasks: () => Promise.resolve([{ runId, taskId: 'task', started: true }]),
+    saveArtifact: (_: string, { name }: { name: string }) => Promise.resolve(void kept.push(name)),
+    end: (_: string, report: FinalReport) => Promise.resolve(void ends.push(report)),
+  };
+  await recover({
+    api: api as unknown as DroverApi,
+    state: StateFile.open(dataDir, agentId, log),
+    usage: { add: () => undefined } as unknown as UsageOutbox,
+    drivers: new Drivers({ dir: workDir }, { process: { searchPath: '' } }),
+    workDir,
+    keepFolders: false,
+    log,
+    signal: new AbortController().signal,
+  });
+  return { ends, kept };
+}
+
+test('the end of a killed run that its session wrote is ignored', async () => {
+  const { ends, kept } = await restartAfter({ isCode: true });
+  expect(ends).toMatchObject([{ kind: 'fail', error: { class: 'infrastructure' } }]);
+  expect(kept).toEqual([]);
+});
+
+test('the end in the state of the worker is delivered with the files of the run', async () => {
+  const report: FinalReport = { kind: 'complete', outputResult: { pages: 8 } };
+  const { ends, kept } = await restartAfter({ isCode: false, report });
+  expect(ends).toEqual([report]);
+  expect(kept).toEqual(['change.diff', 'notes.md']);
+});
+
+test('a record that names no kind of run keeps no working folder', async () => {
+  expect((await restartAfter({})).kept).toEqual([]);
+});
