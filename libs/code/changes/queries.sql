@@ -6,8 +6,8 @@ WHERE v.workspace_id = $1 AND v.task_id = $2 AND v.revision = $3 AND v.verdict =
 
 -- attempts_at_change
 SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
-  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.may_have_landed, c.run_id, c.revision,
-  c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
+  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings,
+  c.may_have_landed, c.run_id, c.revision, c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
   c.review_task_id, c.review_step, c.obstacle, c.pull_request,
   c.pull_request_url, c.pull_request_seen, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
@@ -48,8 +48,8 @@ ORDER BY c.task_id
 
 -- change_by_id
 SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
-  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.may_have_landed, c.run_id, c.revision,
-  c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
+  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings,
+  c.may_have_landed, c.run_id, c.revision, c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
   c.review_task_id, c.review_step, c.obstacle, c.pull_request,
   c.pull_request_url, c.pull_request_seen, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
@@ -57,8 +57,8 @@ SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
 
 -- change_of_run
 SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
-  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.may_have_landed, c.run_id, c.revision,
-  c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
+  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings,
+  c.may_have_landed, c.run_id, c.revision, c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
   c.review_task_id, c.review_step, c.obstacle, c.pull_request,
   c.pull_request_url, c.pull_request_seen, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
@@ -109,8 +109,8 @@ UPDATE changes c SET step_agent_id = $2, step_generation = c.step_generation + 1
 FROM due d
 WHERE c.workspace_id = $1 AND c.task_id = d.task_id
 RETURNING c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
-  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.may_have_landed, c.run_id, c.revision,
-  c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
+  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings,
+  c.may_have_landed, c.run_id, c.revision, c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
   c.review_task_id, c.review_step, c.obstacle, c.pull_request,
   c.pull_request_url, c.pull_request_seen, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
@@ -477,8 +477,8 @@ WHERE v.workspace_id = $1 AND v.task_id = $2 AND v.external_id = ANY ($3::text[]
 
 -- lock_change
 SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
-  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.may_have_landed, c.run_id, c.revision,
-  c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
+  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings,
+  c.may_have_landed, c.run_id, c.revision, c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
   c.review_task_id, c.review_step, c.obstacle, c.pull_request,
   c.pull_request_url, c.pull_request_seen, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
@@ -627,8 +627,8 @@ RETURNING c.branch
 
 -- newest_changes
 SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
-  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.may_have_landed, c.run_id, c.revision,
-  c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
+  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings,
+  c.may_have_landed, c.run_id, c.revision, c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
   c.review_task_id, c.review_step, c.obstacle, c.pull_request,
   c.pull_request_url, c.pull_request_seen, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
@@ -642,8 +642,8 @@ ORDER BY c.task_id DESC LIMIT $3
 
 -- newest_changes_of_both
 SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
-  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.may_have_landed, c.run_id, c.revision,
-  c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
+  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings,
+  c.may_have_landed, c.run_id, c.revision, c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
   c.review_task_id, c.review_step, c.obstacle, c.pull_request,
   c.pull_request_url, c.pull_request_seen, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
@@ -657,8 +657,8 @@ ORDER BY c.task_id DESC LIMIT $3
 
 -- newest_changes_of_repository
 SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
-  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.may_have_landed, c.run_id, c.revision,
-  c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
+  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings,
+  c.may_have_landed, c.run_id, c.revision, c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
   c.review_task_id, c.review_step, c.obstacle, c.pull_request,
   c.pull_request_url, c.pull_request_seen, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
@@ -672,8 +672,8 @@ ORDER BY c.task_id DESC LIMIT $3
 
 -- newest_changes_of_state
 SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
-  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.may_have_landed, c.run_id, c.revision,
-  c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
+  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings,
+  c.may_have_landed, c.run_id, c.revision, c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
   c.review_task_id, c.review_step, c.obstacle, c.pull_request,
   c.pull_request_url, c.pull_request_seen, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
@@ -807,8 +807,8 @@ WHERE v.workspace_id = $1 AND v.task_id = $2 ORDER BY v.id
 
 -- shown_change
 SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
-  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.may_have_landed, c.run_id, c.revision,
-  c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
+  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings,
+  c.may_have_landed, c.run_id, c.revision, c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
   c.review_task_id, c.review_step, c.obstacle, c.pull_request,
   c.pull_request_url, c.pull_request_seen, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,

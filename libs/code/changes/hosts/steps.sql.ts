@@ -89,7 +89,10 @@ WHERE ${IS_HELD} AND c.step = 'land' AND ${GOES_ON}
 RETURNING c.step_until`,
 );
 
-/** A host has looked: the change is not on its target. Under the task's lock. Index: primary key. $1 to $4 as IS_HELD. */
+/**
+ * A host has looked: the change is not on its target. Under the task's lock. Index: primary key.
+ * $1 workspace, $2 change, $3 agent, $4 generation.
+ */
 export const noteNotLanded = command<{ task_id: string }>(
   'note_not_landed',
   `

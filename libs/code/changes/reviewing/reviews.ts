@@ -162,6 +162,7 @@ function refuseWhileLanding(change: LockedChange, requested: ChangeState): void 
   if (!isHeld && (requested === 'CLOSED' || !change.may_have_landed)) return;
   const detail = isHeld
     ? 'A host is merging the change now. Try again when it has ended.'
-    : `It can be on its target already, and a host has to look: drover review merge ${change.task_id}`;
+    : 'It can be on its target already, and a host has to look: ' +
+      `drover review merge ${change.task_id}`;
   throw illegalChange(change.state, requested, detail);
 }

@@ -46,8 +46,8 @@ export interface ChangeRow {
 
 /** The columns of ChangeRow. */
 export const CHANGE_COLUMNS = `c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
-  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings, c.may_have_landed, c.run_id, c.revision,
-  c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
+  c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings,
+  c.may_have_landed, c.run_id, c.revision, c.unattended_revisions, c.files_changed, c.insertions, c.deletions, c.approved_by,
   c.review_task_id, c.review_step, c.obstacle, c.pull_request,
   c.pull_request_url, c.pull_request_seen, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,

@@ -24,7 +24,8 @@ export function illegalCommand(
   const commands = possibleCommands(task, request);
   const others =
     commands.length === 0 ? 'It takes no command any more.' : `It takes: ${commands.join(', ')}.`;
-  const landed = `Its change can be on the target already, and a host has to look: drover review merge ${task.id}`;
+  const look = `drover review merge ${task.id}`;
+  const landed = `Its change can be on the target already, and a host has to look: ${look}`;
   const isUnclear = command === 'retry' && task.may_have_landed === true;
   return new DroverError('illegal_transition', {
     detail: isUnclear
