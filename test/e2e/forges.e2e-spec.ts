@@ -163,6 +163,7 @@ describeCode.each(['github', 'gitea'] as const)('a repository at %s', (kind) => 
 
     // Everybody can review at a forge. Only people who can write count.
     forge.model.review(pull.number, 'stranger', { state: 'APPROVED' });
+    forge.model.review(pull.number, 'reader', { state: 'APPROVED' });
     const lines = [{ path: 'greeting.txt', line: 1, text: 'Greet everybody.' }];
     forge.model.review(pull.number, 'ada', { state: 'CHANGES_REQUESTED', body: 'Almost.', lines });
     const reviewed = await tell('pull_request_review', { pull_request: { number: pull.number } });
@@ -172,7 +173,7 @@ describeCode.each(['github', 'gitea'] as const)('a repository at %s', (kind) => 
     expect(asked).toMatchObject([
       { verdict: 'changes_requested', body: 'Almost.', comments: [lines[0]] },
     ]);
-    expect(second.reviews.some(({ author }) => author.includes('stranger'))).toBe(false);
+    expect(second.reviews.some(({ author }) => /stranger|reader/.test(author))).toBe(false);
 
     // No event tells of the approval, the forge limits requests, and somebody pushes meanwhile.
     let limited = 0;

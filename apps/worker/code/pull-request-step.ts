@@ -74,8 +74,10 @@ export class PullRequestStep {
     this.number = pullRequest.number;
     const isNews = events.length > 0 || pullRequest.state !== 'open' || seen !== this.wanted.seen;
     if (!isNews) return true;
-    const said = events.map(({ commit, comments, body, ...event }) => ({
-      ...event,
+    const said = events.map(({ id, login, verdict, commit, comments, body }) => ({
+      id,
+      login,
+      verdict,
       body: storable(body, 16_000),
       ...(commit !== null && { commit }),
       comments: comments.slice(0, MAX_LINES).map((line) => ({

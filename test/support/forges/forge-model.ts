@@ -56,6 +56,9 @@ export class ForgeModel {
   readonly pulls: Pull[] = [];
   readonly statuses = new Map<string, Status[]>();
   readonly writers = new Set([BOT, 'ada']);
+  readonly readers = new Set(['reader']);
+  /** Whether the token sees the rights of others. */
+  isAdmin = true;
   private ids = 100;
 
   constructor(

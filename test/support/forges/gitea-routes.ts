@@ -19,12 +19,16 @@ const toPull = ({ origin }: { origin: string }, pull: Pull): PullRequest => ({
 
 const STATES = { APPROVED: 'APPROVED', CHANGES_REQUESTED: 'REQUEST_CHANGES', COMMENTED: 'COMMENT' };
 
-const toReview = ({ id, login, state, body, commit, lines }: Review): PullReview => ({
+const toReview = (
+  { id, login, state, body, commit, lines }: Review,
+  isOfficial: boolean,
+): PullReview => ({
   id,
   user: { login },
   state: STATES[state] as never,
   body,
   commit_id: commit,
+  official: isOfficial,
   comments_count: lines.length,
 });
 
@@ -44,7 +48,14 @@ export function giteaRoutes(model: ForgeModel, place: { origin: string }): Route
     'GET /repos/:owner/:repo': () => ({ permissions: { push: true } }),
     'GET /repos/:owner/:repo/branches/:branch': () => ({ protected: false }),
     'GET /repos/:owner/:repo/hooks': () => [],
-    'GET /repos/:owner/:repo/assignees': () => [...model.writers].map((login) => ({ login })),
+    // Teams that can only read pull requests are among them.
+    'GET /repos/:owner/:repo/assignees': () =>
+      [...model.writers, ...model.readers].map((login) => ({ login })),
+    'GET /repos/:owner/:repo/collaborators/:login/permission': ({ path }) => {
+      const login = path['login'] ?? '';
+      if (!model.isAdmin) throw new Refused(403, 'Only admins can query all permissions');
+      return { permission: model.writers.has(login) ? 'write' : 'read' };
+    },
     'GET /repos/:owner/:repo/pulls': ({ query }) =>
       model
         .all()
@@ -58,7 +69,9 @@ export function giteaRoutes(model: ForgeModel, place: { origin: string }): Route
     'PATCH /repos/:owner/:repo/pulls/:number': ({ number, body }) =>
       toPull(place, model.edit(number, body as object)),
     'GET /repos/:owner/:repo/pulls/:number/reviews': ({ number }) =>
-      model.pull(number).reviews.map(toReview),
+      model
+        .pull(number)
+        .reviews.map((review) => toReview(review, model.writers.has(review.login))),
     'GET /repos/:owner/:repo/pulls/:number/reviews/:id/comments': ({ number, path }) =>
       toLines(model.pull(number).reviews.find(({ id }) => String(id) === path['id'])!),
     'GET /repos/:owner/:repo/issues/:number/comments': ({ number }) =>

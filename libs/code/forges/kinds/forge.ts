@@ -61,6 +61,8 @@ export interface ForgeEvent {
   verdict: 'approved' | 'changes_requested' | 'commented';
   /** The commit that was reviewed. */
   commit: string | null;
+  /** The forge itself counts the verdict, because the person can write. */
+  isOfficial?: boolean;
   body: string;
   comments: LineComment[];
 }
@@ -118,8 +120,11 @@ export interface Forge {
   close(number: number): Promise<void>;
   comment(number: number, body: string): Promise<void>;
   read(number: number): Promise<Conversation>;
-  /** Whether a person can write to the repository. The words of others count for nothing. */
-  canWrite(login: string): Promise<boolean>;
+  /**
+   * Whether a person can write to the repository. The words of others count for nothing. Undefined:
+   * the token cannot see it.
+   */
+  canWrite(login: string): Promise<boolean | undefined>;
   setStatus(commit: string, status: CommitStatus): Promise<void>;
   /** The latest of each name. */
   checks(commit: string): Promise<ForgeCheck[]>;

@@ -29,6 +29,7 @@ import { hookFinding } from './hook-finding.js';
 
 const LIMIT = 50;
 const MAX_PAGES = 20;
+const WRITERS = ['write', 'admin', 'owner'];
 
 /** Gitea, and Forgejo. */
 export function gitea({ place, token, fetch }: ForgeParts): Forge {
@@ -39,7 +40,6 @@ export function gitea({ place, token, fetch }: ForgeParts): Forge {
 
 class Gitea implements Forge {
   private readonly names: readonly [string, string];
-  private writers: Promise<Set<string>> | undefined;
 
   constructor(
     private readonly client: Api<unknown>,
@@ -138,12 +138,16 @@ class Gitea implements Forge {
     return all;
   }
 
-  /** Who can be assigned can write. Only administrators can ask for the rights of one person. */
-  async canWrite(login: string): Promise<boolean> {
-    this.writers ??= told(this.client.repos.repoGetAssignees(...this.names)).then(
-      (users) => new Set(users.flatMap((user) => user.login ?? [])),
-    );
-    return (await this.writers).has(login);
+  /** Only administrators of a repository see the rights of others. */
+  async canWrite(login: string): Promise<boolean | undefined> {
+    const answer = this.client.repos.repoGetRepoPermissions(...this.names, login);
+    const found = await told(answer).catch((error: unknown) => {
+      if (!(error instanceof ForgeRefusal)) throw error;
+      if (error.status === 404) return { permission: 'none' };
+      if (error.status === 403) return undefined;
+      throw error;
+    });
+    return found && WRITERS.includes(found.permission ?? '');
   }
 
   async setStatus(commit: string, { state, description, url }: CommitStatus): Promise<void> {
@@ -261,7 +265,7 @@ const VERDICTS: Record<string, ForgeEvent['verdict']> = {
 };
 
 function toReview(
-  { id, user, state, body = '', commit_id: commit, dismissed }: PullReview,
+  { id, user, state, body = '', commit_id: commit, dismissed, official }: PullReview,
   lines: PullReviewComment[],
 ): ForgeEvent | undefined {
   const verdict = VERDICTS[String(state)];
@@ -269,7 +273,15 @@ function toReview(
   if (verdict === undefined || login === undefined || dismissed === true) return undefined;
   const comments = lines.map(toLine);
   if (verdict === 'commented' && body === '' && comments.length === 0) return undefined;
-  return { id: `review:${id ?? 0}`, login, verdict, commit: commit ?? null, body, comments };
+  return {
+    id: `review:${id ?? 0}`,
+    login,
+    verdict,
+    commit: commit ?? null,
+    isOfficial: official === true,
+    body,
+    comments,
+  };
 }
 
 /** `position` is the line after the change, and 0 if the remark is about a line before it. */

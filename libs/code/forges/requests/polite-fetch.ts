@@ -33,14 +33,19 @@ export class ForgeLimits {
  * @param key the forge and its user
  * @throws ForgeUnavailable, ForgeRefusal
  */
-export function politeFetch(limits: ForgeLimits, key: string, signal?: AbortSignal): typeof fetch {
+export function politeFetch(
+  limits: ForgeLimits,
+  key: string,
+  signal?: AbortSignal,
+  send = fetch,
+): typeof fetch {
   return async (input, init) => {
     limits.refuse(key);
     const signals = [AbortSignal.timeout(TIMEOUT_MS), signal, init?.signal].filter(
       (one) => one !== undefined && one !== null,
     );
     const options: RequestInit = { ...init, redirect: 'manual', signal: AbortSignal.any(signals) };
-    const response = await fetch(input, options).catch((error: unknown) => {
+    const response = await send(input, options).catch((error: unknown) => {
       signal?.throwIfAborted();
       throw new ForgeUnavailable(`The forge cannot be reached: ${causeOf(error)}`);
     });

@@ -157,10 +157,16 @@ function unlessMissing(error: unknown): undefined {
 }
 
 async function ofWriters(forge: Forge, events: readonly ForgeEvent[]): Promise<ForgeEvent[]> {
-  const logins = [...new Set(events.map(({ login }) => login))];
-  const writers = new Set<string>();
-  for (const login of logins) if (await forge.canWrite(login)) writers.add(login);
-  return events.filter(({ login }) => writers.has(login));
+  const rights = new Map<string, boolean | undefined>();
+  for (const { login } of events) {
+    if (!rights.has(login)) rights.set(login, await forge.canWrite(login));
+  }
+  return events.filter((event) => rights.get(event.login) ?? isOfficialVerdict(event));
+}
+
+/** Where nobody sees the rights of a person, the forge's own word counts. */
+function isOfficialVerdict({ verdict, isOfficial }: ForgeEvent): boolean {
+  return verdict !== 'commented' && isOfficial === true;
 }
 
 /** Of everything that is written. */
