@@ -117,7 +117,8 @@ async function checkForge(
   { found, signal }: Checking,
 ): Promise<void> {
   try {
-    const findings = await openForge(access, limits, signal)?.check(access.defaultBranch);
+    const { defaultBranch: target, requiredChecks } = access;
+    const findings = await openForge(access, limits, signal)?.check({ target, requiredChecks });
     for (const { about, isFine, message } of findings ?? []) {
       if (isFine) found.ok(`forge-${about}`, message);
       else found.warn(`forge-${about}`, message);

@@ -191,8 +191,8 @@ export class PullRequestStep {
 
   /** Rules of the forge can require Drover's status for each head. */
   private async approve(commit: string): Promise<void> {
-    const known = await this.forge.checks(commit);
-    if (known.some(({ name, state }) => name === STATUS_NAME && state === 'success')) return;
+    const { all } = await this.forge.checks(commit);
+    if (all.some(({ name, state }) => name === STATUS_NAME && state === 'success')) return;
     const { url } = this.wanted.status;
     await this.forge.setStatus(commit, {
       state: 'success',

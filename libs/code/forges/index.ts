@@ -3,12 +3,14 @@ export type {
   CommitStatus,
   Forge,
   ForgeCheck,
+  ForgeChecks,
   ForgeEvent,
   ForgeFinding,
   LineComment,
   MergeEnd,
   PullRequest,
   StatusState,
+  WantedOfForge,
 } from './kinds/forge.js';
 export { STATUS_NAME } from './kinds/forge.js';
 export { ForgeRefusal, ForgeUnavailable } from './requests/failures.js';

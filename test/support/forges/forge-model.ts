@@ -59,6 +59,10 @@ export class ForgeModel {
   readonly readers = new Set(['reader']);
   /** Whether the token sees the rights of others. */
   isAdmin = true;
+  /** Check runs of commits, which GitHub has beside statuses. */
+  readonly runs = new Map<string, Status[]>();
+  /** Whether the token can read them. */
+  readsRuns = false;
   private ids = 100;
 
   constructor(

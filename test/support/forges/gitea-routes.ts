@@ -69,9 +69,7 @@ export function giteaRoutes(model: ForgeModel, place: { origin: string }): Route
     'PATCH /repos/:owner/:repo/pulls/:number': ({ number, body }) =>
       toPull(place, model.edit(number, body as object)),
     'GET /repos/:owner/:repo/pulls/:number/reviews': ({ number }) =>
-      model
-        .pull(number)
-        .reviews.map((review) => toReview(review, model.writers.has(review.login))),
+      model.pull(number).reviews.map((review) => toReview(review, model.writers.has(review.login))),
     'GET /repos/:owner/:repo/pulls/:number/reviews/:id/comments': ({ number, path }) =>
       toLines(model.pull(number).reviews.find(({ id }) => String(id) === path['id'])!),
     'GET /repos/:owner/:repo/issues/:number/comments': ({ number }) =>

@@ -1,5 +1,5 @@
 import type { components } from '@octokit/openapi-types';
-import { type ForgeModel, type Pull, type Review, Refused } from './forge-model.js';
+import { type ForgeModel, type Pull, type Review, Refused, type Status } from './forge-model.js';
 import type { Routes } from './routes.js';
 
 /* GitHub's API over the model. The shapes are those of its published description. */
@@ -48,12 +48,29 @@ const toLines = ({ id, login, lines, commit }: Review) =>
       }) satisfies Partial<Record<keyof Schemas['pull-request-review-comment'], unknown>>,
   );
 
+const toRun = ({ name, state, description }: Status) =>
+  ({
+    name,
+    status: 'completed',
+    conclusion: state as 'success',
+    output: {
+      title: description,
+      summary: null,
+      text: null,
+      annotations_count: 0,
+      annotations_url: '',
+    },
+  }) satisfies Partial<Schemas['check-run']>;
+
 export const API = '/api/v3';
 
 export function githubRoutes(model: ForgeModel, place: { origin: string }): Routes {
   return {
     'GET /repos/:owner/:repo': () => ({ permissions: { push: true } }),
-    'GET /repos/:owner/:repo/branches/:branch': () => ({ protected: false }),
+    'GET /repos/:owner/:repo/branches/:branch': ({ path }) => ({
+      protected: false,
+      commit: { sha: model.commitOf(path['branch'] ?? '') },
+    }),
     'GET /repos/:owner/:repo/hooks': () => [],
     'GET /repos/:owner/:repo/pulls': ({ query }) => {
       const head = query.get('head')?.split(':').slice(1).join(':');
@@ -89,9 +106,13 @@ export function githubRoutes(model: ForgeModel, place: { origin: string }): Rout
         .statusesOf(path['sha'] ?? '')
         .map(({ name: context, state, description }) => ({ context, state, description })),
     }),
-    // As for a token without the right to read them.
-    'GET /repos/:owner/:repo/commits/:sha/check-runs': () => {
-      throw new Refused(403, 'Resource not accessible by personal access token');
+    'GET /repos/:owner/:repo/commits/:sha/check-runs': ({ path }) => {
+      // Fine-grained tokens have no right to read them.
+      if (!model.readsRuns) {
+        throw new Refused(403, 'Resource not accessible by personal access token');
+      }
+      const runs = model.runs.get(path['sha'] ?? '') ?? [];
+      return { total_count: runs.length, check_runs: runs.map(toRun) };
     },
     'PUT /repos/:owner/:repo/pulls/:number/merge': ({ number, body }) => {
       const { sha, commit_title = '', commit_message = '' } = body as Record<string, string>;

@@ -84,6 +84,13 @@ export interface ForgeCheck {
   description: string;
 }
 
+export interface ForgeChecks {
+  /** The latest of each name. */
+  all: ForgeCheck[];
+  /** Why some of them cannot be read, with the cure, in a sentence. */
+  unread?: string;
+}
+
 /** `moved`: the head is another commit. `refused`: the forge does not merge it now. */
 export type MergeEnd =
   { kind: 'merged'; commit: string } | { kind: 'moved' } | { kind: 'refused'; why: string };
@@ -100,7 +107,7 @@ export interface Merge {
 
 /** What somebody should know of a repository at its forge. */
 export interface ForgeFinding {
-  about: 'token' | 'branch' | 'hook';
+  about: 'token' | 'branch' | 'checks' | 'hook';
   isFine: boolean;
   /** A sentence for people, with the cure if it is not fine. */
   message: string;
@@ -126,8 +133,7 @@ export interface Forge {
    */
   canWrite(login: string): Promise<boolean | undefined>;
   setStatus(commit: string, status: CommitStatus): Promise<void>;
-  /** The latest of each name. */
-  checks(commit: string): Promise<ForgeCheck[]>;
+  checks(commit: string): Promise<ForgeChecks>;
   merge(number: number, merge: Merge): Promise<MergeEnd>;
   /**
    * Tells the forge that a commit of the target is the pull request.
@@ -136,7 +142,13 @@ export interface Forge {
    */
   noteMerged(number: number, commit: string): Promise<boolean>;
   /** Looks at rights, protection and hooks. It changes nothing. */
-  check(target: string): Promise<ForgeFinding[]>;
+  check(wanted: WantedOfForge): Promise<ForgeFinding[]>;
+}
+
+/** What a repository of Drover needs of its forge. */
+export interface WantedOfForge {
+  target: string;
+  requiredChecks: readonly string[];
 }
 
 /** The means of a forge. */

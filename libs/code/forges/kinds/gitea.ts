@@ -13,6 +13,7 @@ import {
   type Conversation,
   type Forge,
   type ForgeCheck,
+  type ForgeChecks,
   type ForgeEvent,
   type ForgeFinding,
   type ForgeParts,
@@ -24,11 +25,14 @@ import {
   type NewPullRequest,
   type PullRequest,
   STATUS_NAME,
+  type WantedOfForge,
 } from './forge.js';
 import { hookFinding } from './hook-finding.js';
 
 const LIMIT = 50;
 const MAX_PAGES = 20;
+/** Gitea skips checks whose paths have not changed. */
+const FINE = ['success', 'skipped', 'neutral'];
 const WRITERS = ['write', 'admin', 'owner'];
 
 /** Gitea, and Forgejo. */
@@ -112,7 +116,10 @@ class Gitea implements Forge {
     const { repos } = this.client;
     const comments = await told(repos.issueGetComments(...this.names, number));
     const events = comments.map(toComment);
-    for (const review of await this.reviews(number)) {
+    const reviews = await allPages((query) =>
+      told(repos.repoListPullReviews(...this.names, number, query)),
+    );
+    for (const review of reviews) {
       const lines =
         (review.comments_count ?? 0) === 0
           ? []
@@ -124,18 +131,6 @@ class Gitea implements Forge {
       events: events.filter((event) => event !== undefined),
       marks: marks.filter((mark) => mark !== undefined),
     };
-  }
-
-  private async reviews(number: number): Promise<PullReview[]> {
-    const all: PullReview[] = [];
-    for (let page = 1; page <= MAX_PAGES; page += 1) {
-      const query = { page, limit: LIMIT };
-      const { repos } = this.client;
-      const some = await told(repos.repoListPullReviews(...this.names, number, query));
-      all.push(...some);
-      if (some.length < LIMIT) break;
-    }
-    return all;
   }
 
   /** Only administrators of a repository see the rights of others. */
@@ -157,11 +152,13 @@ class Gitea implements Forge {
     await told(this.client.repos.repoCreateStatus(...this.names, commit, status));
   }
 
-  async checks(commit: string): Promise<ForgeCheck[]> {
+  async checks(commit: string): Promise<ForgeChecks> {
     const { repos } = this.client;
-    const query = { page: 1, limit: LIMIT };
-    const data = await told(repos.repoGetCombinedStatusByRef(...this.names, commit, query));
-    return (data.statuses ?? []).map(toCheck);
+    const all = await allPages(async (query) => {
+      const data = await told(repos.repoGetCombinedStatusByRef(...this.names, commit, query));
+      return data.statuses ?? [];
+    });
+    return { all: all.map(toCheck) };
   }
 
   /**
@@ -202,7 +199,7 @@ class Gitea implements Forge {
     }
   }
 
-  async check(target: string): Promise<ForgeFinding[]> {
+  async check({ target }: WantedOfForge): Promise<ForgeFinding[]> {
     const { repos } = this.client;
     const repository = await told(repos.repoGet(...this.names));
     const canPush = repository.permissions?.push === true;
@@ -228,6 +225,18 @@ class Gitea implements Forge {
       hookFinding(hooks?.map(({ active, config }) => active === true && config?.['url'])),
     ];
   }
+}
+
+async function allPages<T>(
+  ask: (query: { page: number; limit: number }) => Promise<T[]>,
+): Promise<T[]> {
+  const all: T[] = [];
+  for (let page = 1; page <= MAX_PAGES; page += 1) {
+    const some = await ask({ page, limit: LIMIT });
+    all.push(...some);
+    if (some.length < LIMIT) break;
+  }
+  return all;
 }
 
 /** The data of gitea-js, which throws its whole answer. */
@@ -305,6 +314,6 @@ function toComment({ id, user, body = '' }: Comment): ForgeEvent | undefined {
 
 function toCheck({ context = '', status, description = '' }: GiteaStatus): ForgeCheck {
   const name = String(status);
-  const state = name === 'success' || name === 'pending' ? name : 'failure';
-  return { name: context, state, description };
+  const ended = FINE.includes(name) ? 'success' : 'failure';
+  return { name: context, state: name === 'pending' ? name : ended, description };
 }

@@ -7,6 +7,7 @@ import {
   type Conversation,
   type Forge,
   type ForgeCheck,
+  type ForgeChecks,
   type ForgeEvent,
   type ForgeFinding,
   type ForgeParts,
@@ -19,6 +20,7 @@ import {
   type PullRequest,
   type StatusState,
   STATUS_NAME,
+  type WantedOfForge,
 } from './forge.js';
 import { hookFinding } from './hook-finding.js';
 
@@ -27,6 +29,8 @@ type Schemas = components['schemas'];
 const Client = Octokit.plugin(paginateRest);
 const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 const PAGE = { per_page: 100 } as const;
+const UNREAD =
+  'The token cannot read check runs: use a classic token with `repo`, or a token of a GitHub App';
 const WRITERS = ['admin', 'write'];
 
 /** GitHub, and GitHub Enterprise. */
@@ -142,16 +146,23 @@ class GitHub implements Forge {
     );
   }
 
-  async checks(commit: string): Promise<ForgeCheck[]> {
+  async checks(commit: string): Promise<ForgeChecks> {
+    const { client } = this;
     const of = { ...this.names, ...PAGE, ref: commit };
-    const { data } = await told(
-      this.client.request('GET /repos/{owner}/{repo}/commits/{ref}/status', of),
+    const statuses = await told(
+      client.paginate('GET /repos/{owner}/{repo}/commits/{ref}/status', of, readStatuses),
     );
-    const runs = await told(
-      this.client.request('GET /repos/{owner}/{repo}/commits/{ref}/check-runs', of),
-      // A token can lack the right to read check runs.
-    ).catch(unless(403, { data: { check_runs: [] as Schemas['check-run'][] } }));
-    return [...data.statuses.map(toCheck), ...runs.data.check_runs.map(toCheckOfRun)];
+    const runs = await this.runsOf(commit);
+    const all = [...statuses.map(toCheck), ...(runs ?? []).map(toCheckOfRun)];
+    return { all, ...(runs === undefined && { unread: UNREAD }) };
+  }
+
+  /** Undefined: the token cannot read them. No fine-grained token of a user can. */
+  private runsOf(ref: string): Promise<Schemas['check-run'][] | undefined> {
+    const route = 'GET /repos/{owner}/{repo}/commits/{ref}/check-runs';
+    return told(this.client.paginate(route, { ...this.names, ...PAGE, ref })).catch(
+      unless(403, undefined),
+    );
   }
 
   async merge(number: number, { head, method, message }: Merge): Promise<MergeEnd> {
@@ -174,7 +185,7 @@ class GitHub implements Forge {
     return Promise.resolve(true);
   }
 
-  async check(target: string): Promise<ForgeFinding[]> {
+  async check({ target, requiredChecks }: WantedOfForge): Promise<ForgeFinding[]> {
     const { data } = await told(this.client.request('GET /repos/{owner}/{repo}', this.names));
     const canPush = data.permissions?.push === true;
     const token = canPush
@@ -193,8 +204,21 @@ class GitHub implements Forge {
     return [
       { about: 'token', isFine: canPush, message: token },
       { about: 'branch', isFine: true, message: protection },
+      await this.findChecks(branch.data.commit.sha, requiredChecks),
       await this.findHook(),
     ];
+  }
+
+  private async findChecks(commit: string, required: readonly string[]): Promise<ForgeFinding> {
+    const about = 'checks';
+    if ((await this.runsOf(commit)) !== undefined) {
+      return { about, isFine: true, message: 'The token can read check runs' };
+    }
+    const isNeeded = required.length > 0;
+    const message = isNeeded
+      ? `${UNREAD}. Without it, ${required.join(', ')} must be commit statuses`
+      : 'The token cannot read check runs, and no check is required';
+    return { about, isFine: !isNeeded, message };
   }
 
   private async findHook(): Promise<ForgeFinding> {
@@ -224,6 +248,15 @@ async function told<T>(asking: Promise<T>): Promise<T> {
     if (status === undefined || status >= 500) throw error;
     throw new ForgeRefusal(`GitHub refused: ${error.message.slice(0, 500)}`, status);
   }
+}
+
+/** A combined status has its list inside. */
+function readStatuses({
+  data,
+}: {
+  data: Schemas['combined-commit-status'];
+}): Schemas['simple-commit-status'][] {
+  return data.statuses;
 }
 
 function unless<T>(status: number, value: T): (error: unknown) => T {

@@ -1,4 +1,4 @@
-import type { ForgeCheck } from '../kinds/forge.js';
+import type { ForgeChecks } from '../kinds/forge.js';
 
 /** Why required checks keep a commit from the target. */
 export interface Unchecked {
@@ -11,10 +11,10 @@ export interface Unchecked {
 /** @returns undefined if all required checks are there and succeeded */
 export function whyUnchecked(
   required: readonly string[],
-  checks: readonly ForgeCheck[],
+  { all, unread }: ForgeChecks,
 ): Unchecked | undefined {
   for (const name of required) {
-    const of = checks.filter((check) => check.name === name);
+    const of = all.filter((check) => check.name === name);
     const failed = of.find(({ state }) => state === 'failure');
     if (failed !== undefined) {
       const words = failed.description === '' ? '' : `: ${failed.description}`;
@@ -22,8 +22,9 @@ export function whyUnchecked(
     }
     const isUnderWay = of.some(({ state }) => state === 'pending');
     if (of.length > 0 && !isUnderWay) continue;
-    const reason = `The check ${name} is ${isUnderWay ? 'under way' : 'not reported yet'}`;
-    return { reason, isFailed: false };
+    if (isUnderWay) return { reason: `The check ${name} is under way`, isFailed: false };
+    const why = unread === undefined ? '' : `. ${unread}`;
+    return { reason: `The check ${name} is not reported yet${why}`, isFailed: false };
   }
   return undefined;
 }

@@ -54,6 +54,6 @@ describe('required checks', () => {
     [['build'], [check('build', 'success'), check('other', 'failure')], undefined],
     [[], [check('other', 'failure')], undefined],
   ])('%j of %j: %s', (required, checks, why) => {
-    expect(whyUnchecked(required, checks)?.reason).toBe(why);
+    expect(whyUnchecked(required, { all: checks })?.reason).toBe(why);
   });
 });

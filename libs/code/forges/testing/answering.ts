@@ -28,15 +28,17 @@ export function answering(
     return (found.length > 1 ? found.shift() : found[0]) ?? {};
   };
   const send = (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
-    const { pathname, search } = new URL(input instanceof Request ? input.url : input);
+    const { href, pathname, search } = new URL(input instanceof Request ? input.url : input);
     const path = pathname.replace(/^.*\/repos\/team\/shop/, '').replace(/^\/api(?:\/v1)?/, '');
     const request = `${init?.method ?? 'GET'} ${path}`;
     asked.push(`${request}${search}`);
     const { status = 200, headers, body = {} } = given(request);
     const type = { 'content-type': 'application/json' };
-    return Promise.resolve(
-      new Response(JSON.stringify(body), { status, headers: { ...type, ...headers } }),
-    );
+    const answer = new Response(JSON.stringify(body), {
+      status,
+      headers: { ...type, ...headers },
+    });
+    return Promise.resolve(Object.defineProperty(answer, 'url', { value: href }));
   };
   const fetch = politeFetch(new ForgeLimits(), 'key', undefined, send);
   const place = { api: API, owner: 'team', repo: 'shop' };

@@ -1,0 +1,52 @@
+import { expect, it } from '@jest/globals';
+import { whyUnchecked } from '../syncing/required-checks.js';
+import { answering } from '../testing/answering.js';
+
+const HEAD = 'a'.repeat(40);
+const STATUS = `GET /commits/${HEAD}/status`;
+const RUNS = `GET /commits/${HEAD}/check-runs`;
+
+const run = (name: string, conclusion: string | null) => ({
+  name,
+  conclusion,
+  output: { title: null },
+});
+const NEXT = `<https://forge.example.com/api/repos/team/shop/commits/${HEAD}/x>; rel="next"`;
+
+it('checks are read to their last page', async () => {
+  const status = (context: string) => ({
+    url: 'x',
+    total_count: 2,
+    statuses: [{ context, state: 'success', description: null }],
+  });
+  const { forge } = answering('github', {
+    [STATUS]: { body: status('one'), headers: { link: NEXT } },
+    [RUNS]: {
+      body: { total_count: 3, check_runs: [run('build', 'success')] },
+      headers: { link: NEXT },
+    },
+    [`GET /commits/${HEAD}/x`]: [
+      { body: status('two') },
+      { body: { total_count: 3, check_runs: [run('lint', 'skipped'), run('slow', null)] } },
+    ],
+  });
+  const { all, unread } = await forge.checks(HEAD);
+  expect(all.map(({ name, state }) => `${name} ${state}`)).toEqual([
+    'one success',
+    'two success',
+    'build success',
+    'lint success',
+    'slow pending',
+  ]);
+  expect(unread).toBeUndefined();
+});
+
+it('a token that cannot read check runs is named where a check is missing', async () => {
+  const { forge } = answering('github', {
+    [STATUS]: { body: { url: 'x', total_count: 0, statuses: [] } },
+    [RUNS]: { status: 403, body: { message: 'Resource not accessible by token' } },
+  });
+  expect(whyUnchecked(['build'], await forge.checks(HEAD))?.reason).toMatch(
+    /not reported yet\. The token cannot read check runs: use a classic token/,
+  );
+});
