@@ -434,4 +434,21 @@ async function step(
     expect(await step('prove', own, { access })).toMatchObject({ output: 'evil\n' });
     expect((await work('cat deps/lib', { access })).lines).toContain('one');
   });
+
+  it('shares no setup of a commit within a merged branch, which nobody approved', async () => {
+    const before = { access: accessTo({ setup: null, acceptance: null }) };
+    const setup = 'mkdir deps; cp a.txt deps/lib';
+    const access = accessTo({ setup, acceptance: 'cat deps/lib', protectedPaths: [] });
+    const honest = await work('echo two > b.txt', before);
+    const hostile = await work('echo evil > a.txt', before);
+    const good = await work('echo "{ }" > package-lock.json', before);
+    const [inner, tip] = [changeOf(hostile)!.headCommit, changeOf(good)!.headCommit];
+    const parents = ['-p', 'main', '-p', inner, '-m', 'Merge'];
+    const merged = remote.git('commit-tree', `${tip}^{tree}`, ...parents);
+    remote.git('update-ref', 'refs/heads/main', merged);
+    // A later run fetches the new tip.
+    await work('true', before);
+    expect(await step('prove', hostile, { access })).toMatchObject({ output: 'evil\n' });
+    expect(await step('prove', honest, { access })).toMatchObject({ output: 'one\n' });
+  });
 });

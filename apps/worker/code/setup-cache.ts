@@ -57,9 +57,10 @@ export interface SetupCommit {
   signal?: AbortSignal;
 }
 
-/** A commit for which `setup` runs, and the name of its result. */
+/** The name of a result of `setup`. */
 interface Source {
-  commit: string;
+  /** The commit for which it runs; undefined: only a result that exists is used. */
+  commit?: string;
   key: string;
 }
 
@@ -75,8 +76,9 @@ export const PATHS = 'paths.json';
  * The result of `setup` for a commit. It runs once for each state of the lock files of the target,
  * and all sessions of the workspace share what it made, read-only.
  *
- * `setup` executes what a commit contains. So a result that others share is made from the target,
- * where only approved commits are. A commit with lock files of its own has a result of its own.
+ * `setup` executes what a commit contains. So a result that others share is made from the tip of the
+ * target, which was approved. Below it are commits that nobody approved: those within merged branches.
+ * So the base of a change has a result of its own, and a commit with lock files of its own too.
  *
  * @throws SetupFailed, and the errors of git and of sessions
  */
@@ -87,17 +89,28 @@ export async function setupFor(
 ): Promise<SetupResult> {
   const { setup } = repository.access;
   if (setup === null || setup === undefined || setup.trim() === '') return NOTHING;
-  const source = await sourceOf(repository, commit, { gitDir, target });
-  const folder = join(setupsOf(repository.folder), source.key);
-  const list = join(folder, PATHS);
-  const makeOrUse = async (): Promise<void> => {
-    if (existsSync(list)) return utimes(list, new Date(), new Date());
-    await removeTree(folder);
-    await mkdir(folder, { recursive: true });
-    await make(host, repository, { commit: source.commit, gitDir, folder, setup, signal });
+  let folder = '';
+  const isThere = async (source: Source): Promise<boolean> => {
+    folder = join(setupsOf(repository.folder), source.key);
+    const list = join(folder, PATHS);
+    if (source.commit === undefined && !existsSync(list)) return false;
+    const makeOrUse = async (): Promise<boolean> => {
+      if (existsSync(list)) {
+        await utimes(list, new Date(), new Date());
+        return true;
+      }
+      if (source.commit === undefined) return false;
+      await removeTree(folder);
+      await mkdir(folder, { recursive: true });
+      await make(host, repository, { commit: source.commit, gitDir, folder, setup, signal });
+      return true;
+    };
+    return withLock(`${folder}.lock`, makeOrUse, signal);
   };
-  await withLock(`${folder}.lock`, makeOrUse, signal);
-  const paths = JSON.parse(await readFile(list, 'utf8')) as string[];
+  for (const source of await sourcesOf(repository, commit, { gitDir, target })) {
+    if (await isThere(source)) break;
+  }
+  const paths = JSON.parse(await readFile(join(folder, PATHS), 'utf8')) as string[];
   const fitting = await fittingPaths(paths, commit, gitDir);
   return {
     paths,
@@ -108,11 +121,12 @@ export async function setupFor(
   };
 }
 
-async function sourceOf(
+/** The results that fit a commit. The last one can be made. */
+async function sourcesOf(
   { access, mirror }: HostRepository,
   commit: string,
   { gitDir, target }: { gitDir: string; target: string },
-): Promise<Source> {
+): Promise<Source[]> {
   const { setup, variables, path, cachePaths } = access;
   const keyOf = (...from: string[]): string => {
     const parts = JSON.stringify([setup, variables, path, cachePaths, ...from]);
@@ -120,16 +134,15 @@ async function sourceOf(
   };
   const locks = await locksOf(commit, gitDir);
   const tip = await mirror.tip(target);
-  const ofTarget = async (one: string | undefined): Promise<Source | undefined> => {
-    if (one === undefined || (await locksOf(one, gitDir)) !== locks) return undefined;
-    return { commit: one, key: keyOf('target', locks) };
-  };
+  const ofTarget = keyOf('target', locks);
+  if ((await locksOf(tip, gitDir)) === locks) return [{ commit: tip, key: ofTarget }];
   // The target can have other lock files since the change began.
-  const base = () => mergeBase(tip, commit, { gitDir }).catch(() => undefined);
-  const shared = (await ofTarget(tip)) ?? (await ofTarget(await base()));
-  if (shared !== undefined) return shared;
+  const base = await mergeBase(tip, commit, { gitDir }).catch(() => undefined);
+  if (base !== undefined && (await locksOf(base, gitDir)) === locks) {
+    return [{ key: ofTarget }, { commit: base, key: keyOf('base', base) }];
+  }
   const tree = await gitText(['rev-parse', `${commit}^{tree}`], { gitDir });
-  return { commit, key: keyOf('tree', tree) };
+  return [{ commit, key: keyOf('tree', tree) }];
 }
 
 /** The lock files of a commit, with their hashes. */
