@@ -71,8 +71,8 @@ export function changesIn(scene: () => Scene) {
     expect([status, body['state']]).toEqual([200, 'PROVING']);
   }
 
-  async function step(agent: TestAgent): Promise<Work | undefined> {
-    const { status, body } = await agent.api.post<Work>('/change-steps/claim', {});
+  async function step(agent: TestAgent, knows: Body = { forges: true }): Promise<Work | undefined> {
+    const { status, body } = await agent.api.post<Work>('/change-steps/claim', knows);
     return status === 204 ? undefined : body;
   }
 

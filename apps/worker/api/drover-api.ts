@@ -212,7 +212,7 @@ export class DroverApi {
   ): Promise<StepWork | CheckWork | undefined> {
     const path = '/api/v1/change-steps/claim';
     const patient = allowWait(this.server, waitSeconds * 1_000);
-    const body = { waitSeconds, checks: true };
+    const body = { waitSeconds, checks: true, forges: true };
     const work: object | undefined = await patient.post(path, { body, signal });
     return work && ('step' in work || 'check' in work) ? (work as StepWork | CheckWork) : undefined;
   }

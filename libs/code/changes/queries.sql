@@ -95,6 +95,8 @@ WITH due AS MATERIALIZED (
         WHERE t.workspace_id = $1 AND t.id = c.task_id))
     AND EXISTS (SELECT FROM agents a WHERE a.workspace_id = $1 AND a.id = $2
       AND 'git' = ANY (a.capabilities))
+    AND ($3::boolean OR c.step = 'prove' OR c.step <> 'sync' AND EXISTS (SELECT FROM repositories r
+      WHERE r.workspace_id = $1 AND r.id = c.repository_id AND r.forge = 'none'))
     AND (c.step <> 'land' OR NOT EXISTS (SELECT FROM changes o
       WHERE o.workspace_id = $1 AND o.repository_id = c.repository_id AND o.target = c.target
         AND o.step = 'land' AND o.step_agent_id IS NOT NULL AND o.task_id <> c.task_id))
@@ -375,7 +377,9 @@ LIMIT $1
 
 -- end_agent_review
 WITH c AS (
-  UPDATE changes c SET review_step = NULL, obstacle = $3, updated_at = now(), version = c.version + 1
+  UPDATE changes c SET review_step = NULL, obstacle = $3, updated_at = now(),
+    version = c.version + 1,
+    step_attempts = CASE WHEN c.state = 'IN_REVIEW' THEN 0 ELSE c.step_attempts END
   WHERE c.workspace_id = $1 AND c.task_id = $2
   RETURNING c.*
 ),
@@ -406,9 +410,12 @@ UPDATE changes c SET step_agent_id = NULL, step_until = NULL, step_attempts = 0,
   obstacle = CASE WHEN c.step_attempts = 0 THEN c.obstacle END,
   version = c.version + (c.step_attempts > 0)::int,
   step = CASE WHEN n.goes_on THEN c.step END,
-  step_due_at = CASE WHEN n.goes_on THEN now() + make_interval(secs => $5::float8) END
+  step_due_at = CASE WHEN n.goes_on
+    THEN now() + make_interval(secs => greatest($5::float8, n.synced * 3)) END
 FROM (
-  SELECT o.state <> 'FAILED' AND o.pull_request IS NOT NULL AND r.forge <> 'none' AS goes_on
+  SELECT o.state <> 'FAILED' AND o.pull_request IS NOT NULL AND r.forge <> 'none' AS goes_on,
+    (SELECT count(*) FROM changes s
+      WHERE s.workspace_id = $1 AND s.pull_request IS NOT NULL AND s.step = 'sync') AS synced
   FROM changes o JOIN repositories r ON r.workspace_id = $1 AND r.id = o.repository_id
   WHERE o.workspace_id = $1 AND o.task_id = $2) n
 WHERE c.workspace_id = $1 AND c.task_id = $2 AND c.step_agent_id = $3 AND c.step_generation = $4
@@ -746,7 +753,7 @@ WHERE c.workspace_id = $1 AND c.task_id = $2 AND c.state = 'IN_REVIEW' AND c.rev
 RETURNING c.task_id
 
 -- obstruct_change
-UPDATE changes c SET obstacle = $3, version = c.version + 1, updated_at = now()
+UPDATE changes c SET obstacle = $3, step_attempts = 0, version = c.version + 1, updated_at = now()
 WHERE c.workspace_id = $1 AND c.task_id = $2
 RETURNING c.task_id
 
@@ -766,7 +773,7 @@ WHERE c.workspace_id = $1 AND c.task_id = $2 AND c.step_agent_id = $3
 RETURNING c.step_until
 
 -- postpone_review
-UPDATE changes c SET obstacle = $3, updated_at = now(), version = c.version + 1
+UPDATE changes c SET obstacle = $3, step_attempts = 0, updated_at = now(), version = c.version + 1
 WHERE c.workspace_id = $1 AND c.task_id = $2 AND c.state = 'IN_REVIEW' AND c.review_step IS NOT NULL
 RETURNING c.task_id
 

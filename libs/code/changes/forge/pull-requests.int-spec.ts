@@ -49,6 +49,12 @@ async function inReview(settings: Body = {}): Promise<Held> {
   return held;
 }
 
+/** What a host of an earlier version gets. */
+const ofEarlierHost = async (held: Held) => {
+  await scene.sql(`UPDATE changes SET step_due_at = now() WHERE task_id = $1`, held.id);
+  return step(held.agent, {});
+};
+
 /** The step that is due, also if its time has not come. */
 async function next(held: Held): Promise<Work> {
   await scene.sql(`UPDATE changes SET step_due_at = now() WHERE task_id = $1`, held.id);
@@ -56,6 +62,18 @@ async function next(held: Held): Promise<Work> {
   expect(work).toBeDefined();
   return work!;
 }
+
+async function synced(held: Held): Promise<void> {
+  const sync = await next(held);
+  await record(held, sync);
+  expect((await report(held.agent, sync, { outcome: 'synced' })).status).toBe(200);
+}
+
+const secondsUntilDue = async ({ id }: Held) => {
+  const due = 'SELECT extract(epoch FROM step_due_at - now())::int AS seconds';
+  const { rows } = await scene.sql(`${due} FROM changes WHERE task_id = $1`, id);
+  return Number(rows[0]?.['seconds']);
+};
 
 const reviewsBy = async (id: string, author: string) =>
   ((await change(id))['reviews'] as Body[]).filter((review) => review['author'] === author);
@@ -167,16 +185,41 @@ it('a synchronisation that fails goes on by itself, and its obstacle ends with i
   const limited = { outcome: 'blocked', reason: 'The forge limits requests', waitSeconds: 1_800 };
   await report(held.agent, await next(held), limited);
   expect(await change(held.id)).toMatchObject({ obstacle: 'The forge limits requests' });
-  const { rows } = await scene.sql(
-    `SELECT extract(epoch FROM step_due_at - now())::int AS seconds FROM changes WHERE task_id = $1`,
-    held.id,
-  );
-  expect(rows[0]?.['seconds']).toBeGreaterThan(1_700);
+  expect(await secondsUntilDue(held)).toBeGreaterThan(1_700);
   // Nobody has to do anything about it.
   expect(await scene.events('change.obstructed')).toEqual([]);
-  const sync = await next(held);
-  await record(held, sync);
-  await report(held.agent, sync, { outcome: 'synced' });
+  await synced(held);
   expect(await change(held.id)).toMatchObject({ obstacle: null, state: 'IN_REVIEW' });
+  await report(held.agent, await next(held), limited);
+  await synced(held);
+  expect(await change(held.id)).toMatchObject({ obstacle: null });
   expect((await approve(held.id, commit(1))).body).toMatchObject({ state: 'APPROVED' });
+});
+
+it('hosts of an earlier version only prove changes of forges', async () => {
+  const held = await working(AT_FORGE);
+  await submitted(held, commit(1));
+  const proof = await ofEarlierHost(held);
+  expect(proof).toMatchObject({ step: { kind: 'prove' } });
+  expect((await report(held.agent, proof!, green(commit(1)))).status).toBe(200);
+  expect(await ofEarlierHost(held)).toBeUndefined();
+  await synced(held);
+  await approve(held.id, commit(1));
+  expect(await ofEarlierHost(held)).toBeUndefined();
+  expect(await next(held)).toMatchObject({ step: { kind: 'land' } });
+});
+
+it('a synchronisation that fails keeps the obstacles of others', async () => {
+  const held = await inReview();
+  await synced(held);
+  const other = 'The agent gave no verdict';
+  await scene.sql(`UPDATE changes SET obstacle = $2 WHERE task_id = $1`, held.id, other);
+  for (const more of [{ waitSeconds: 60 }, {}]) {
+    const limited = { outcome: 'blocked', reason: 'The forge limits requests', ...more };
+    await report(held.agent, await next(held), limited);
+    expect(await change(held.id)).toMatchObject({ obstacle: other });
+  }
+  await synced(held);
+  expect(await change(held.id)).toMatchObject({ obstacle: other });
+  expect(await scene.events('change.obstructed')).toEqual([]);
 });

@@ -127,10 +127,18 @@ export class ChangeSteps {
     // A synchronisation holds nobody up, and goes on by itself.
     const isFinal = outcome === 'failed' && change.step !== 'sync';
     const isLast = isFinal && attempts + 1 >= MAX_STEP_ATTEMPTS;
+    // A synchronisation marks its own obstacle by its attempts. One of others stays.
+    const isOfOthers = change.step === 'sync' && attempts === 0 && change.obstacle !== null;
+    if (isOfOthers && outcome !== 'released') {
+      const seconds = waitSeconds ?? this.config.tasks.forgePollSeconds;
+      await tx.rows(postponeStep, [...paramsOf(held), seconds, change.obstacle, false]);
+      return;
+    }
     const delay = outcome === 'released' ? 0 : (waitSeconds ?? stepDelaySeconds(attempts));
     const obstacle = outcome === 'released' ? change.obstacle : reason;
     // A wait whose end is known is no attempt that failed.
-    const isAttempt = outcome !== 'released' && waitSeconds === undefined;
+    const isWait = waitSeconds !== undefined && change.step !== 'sync';
+    const isAttempt = outcome !== 'released' && !isWait;
     const after = [isLast ? null : delay, obstacle, isAttempt];
     await tx.rows(postponeStep, [...paramsOf(held), ...after]);
     const isKnown = change.obstacle === reason || waitSeconds !== undefined;

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Sql } from '#lib/database';
 import { newId } from '#lib/kernel';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
-import { aWorkspace } from '../../../../test/support/factories.js';
+import { anAgent, aWorkspace } from '../../../../test/support/factories.js';
 import { newestChanges } from '../reading/changes.sql.js';
 import { dueAgentReviews } from '../reviewing/agent-reviews.sql.js';
-import { claimStep } from './steps.sql.js';
+import { claimStep, endSync } from './steps.sql.js';
 
 const FINISHED = 5_000;
 
@@ -55,7 +55,7 @@ async function planOf({ text }: Sql, values: string, mode: string): Promise<stri
 it.each(['force_custom_plan', 'force_generic_plan'])(
   'finished changes cost a claim of a step and the list of a state nothing (%s)',
   async (mode) => {
-    const claim = await planOf(claimStep, `'${workspaceId}', '${newId()}'`, mode);
+    const claim = await planOf(claimStep, `'${workspaceId}', '${newId()}', false`, mode);
     expect(claim).toContain('using changes_step_idx');
     const values = `'${workspaceId}', NULL, 50, 'PROVING'`;
     const list = await planOf(newestChanges.state, values, mode);
@@ -65,3 +65,33 @@ it.each(['force_custom_plan', 'force_generic_plan'])(
     for (const plan of [claim, list, reviews]) expect(plan).not.toContain('Seq Scan on changes');
   },
 );
+
+it('many pull requests are looked at less often, and finished changes cost that nothing', async () => {
+  const agentId = await anAgent(db.owner, workspaceId);
+  await db.owner.query(`UPDATE repositories SET forge = 'github', credential_kind = 'token'`);
+  await db.owner.query(`UPDATE changes SET pull_request = 1`);
+  await db.owner.query(
+    `UPDATE changes SET state = 'IN_REVIEW', step = 'sync', step_agent_id = $1, step_until = now()
+     WHERE step IS NOT NULL`,
+    [agentId],
+  );
+  await db.owner.query('ANALYZE changes');
+  const { rows } = await db.owner.query<{ task_id: string; step_generation: number }>(
+    `SELECT task_id, step_generation FROM changes WHERE step IS NOT NULL LIMIT 1`,
+  );
+  const { task_id: id, step_generation: generation } = rows[0]!;
+  const params = [workspaceId, id, agentId, generation, 60];
+  const plan = await planOf(
+    endSync,
+    params.map((value) => `'${value}'`).join(),
+    'force_custom_plan',
+  );
+  expect(plan).not.toContain('Seq Scan on changes');
+  await db.owner.query(endSync.text, params);
+  const due = await db.owner.query<{ seconds: number }>(
+    `SELECT extract(epoch FROM step_due_at - now())::int AS seconds FROM changes WHERE task_id = $1`,
+    [id],
+  );
+  expect(due.rows[0]?.seconds).toBeGreaterThan(290);
+  expect(due.rows[0]?.seconds).toBeLessThanOrEqual(300);
+});

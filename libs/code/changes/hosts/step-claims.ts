@@ -16,6 +16,8 @@ interface StepClaim {
   waitMs: number;
   /** The host checks repositories as well. */
   takesChecks?: boolean;
+  /** The host brings changes and pull requests together. */
+  knowsForges?: boolean;
 }
 
 /** Work of a host: a step of a change, or a check of a repository. */
@@ -76,14 +78,14 @@ export class StepClaims implements OnModuleDestroy, BeforeApplicationShutdown {
   }
 
   private async claimOrWait(
-    { agent, waitMs, takesChecks = false }: StepClaim,
+    { agent, waitMs, takesChecks = false, knowsForges = false }: StepClaim,
     waiter: ClaimWaiter,
     stop: AbortSignal,
   ): Promise<HostWork | undefined> {
     const deadline = performance.now() + waitMs;
     for (;;) {
       this.revocations.refuse(agent);
-      const claimed = await this.claimNow(agent);
+      const claimed = await this.claimNow(agent, knowsForges);
       if (claimed) return this.workOf(agent, claimed);
       const check = takesChecks ? await this.checks.claim(agent) : undefined;
       if (check) return check;
@@ -95,10 +97,14 @@ export class StepClaims implements OnModuleDestroy, BeforeApplicationShutdown {
     }
   }
 
-  private async claimNow({ workspaceId, agentId }: AgentCaller): Promise<ClaimedStep | undefined> {
+  private async claimNow(
+    { workspaceId, agentId }: AgentCaller,
+    knowsForges: boolean,
+  ): Promise<ClaimedStep | undefined> {
+    const params = [workspaceId, agentId, knowsForges];
     for (let collisions = 0; ; collisions++) {
       try {
-        return await firstRow(this.database.tenant(workspaceId), claimStep, [workspaceId, agentId]);
+        return await firstRow(this.database.tenant(workspaceId), claimStep, params);
       } catch (error) {
         if (violatedConstraint(error) !== 'changes_landing_key') throw error;
         if (collisions >= MAX_COLLISIONS) return undefined;

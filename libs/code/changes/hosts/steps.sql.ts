@@ -9,6 +9,9 @@ import type { Step } from '../domain/change-state.js';
 /** In seconds. A host renews it well before. */
 export const STEP_LEASE_SECONDS = 60;
 
+/** Each pull request adds this to the interval of all: 1,200 polls/h for a workspace. */
+const SECONDS_EACH = 3;
+
 export interface ClaimedStep extends ChangeRow {
   step: Step;
   step_until: Date;
@@ -24,7 +27,8 @@ export interface ClaimedStep extends ChangeRow {
  * Only agents that use git get one, because it comes with the credentials of the repository.
  *
  * Index: changes_step_idx, which has no finished changes. Measured with 100,000 finished changes and
- * 100 steps that wait: 0.3 ms. $1 workspace, $2 agent.
+ * 100 steps that wait: 0.3 ms. $1 workspace, $2 agent, $3 whether the host knows forges: others would
+ * land without required checks.
  */
 export const claimStep = command<ClaimedStep>(
   'claim_step',
@@ -39,6 +43,8 @@ WITH due AS MATERIALIZED (
         WHERE t.workspace_id = $1 AND t.id = c.task_id))
     AND EXISTS (SELECT FROM agents a WHERE a.workspace_id = $1 AND a.id = $2
       AND '${USES_GIT}' = ANY (a.capabilities))
+    AND ($3::boolean OR c.step = 'prove' OR c.step <> 'sync' AND EXISTS (SELECT FROM repositories r
+      WHERE r.workspace_id = $1 AND r.id = c.repository_id AND r.forge = 'none'))
     AND (c.step <> 'land' OR NOT EXISTS (SELECT FROM changes o
       WHERE o.workspace_id = $1 AND o.repository_id = c.repository_id AND o.target = c.target
         AND o.step = 'land' AND o.step_agent_id IS NOT NULL AND o.task_id <> c.task_id))
@@ -164,9 +170,10 @@ RETURNING c.task_id`,
 
 /**
  * A synchronisation has ended, and the next one is due later. A change that has failed, has lost
- * its pull request, or whose repository has no forge any more, gets none. An obstacle of others
- * stays. Under the task's lock. Index: primary key. $1 workspace, $2 change, $3 agent,
- * $4 generation, $5 seconds.
+ * its pull request, or whose repository has no forge any more, gets none. The interval grows with
+ * the pull requests of the workspace. An obstacle of others stays: it is there without an attempt.
+ * Under the task's lock. Indexes: primary key, changes_pull_request_idx. $1 workspace, $2 change,
+ * $3 agent, $4 generation, $5 seconds.
  */
 export const endSync = command<{ task_id: string }>(
   'end_sync',
@@ -176,9 +183,12 @@ UPDATE changes c SET step_agent_id = NULL, step_until = NULL, step_attempts = 0,
   obstacle = CASE WHEN c.step_attempts = 0 THEN c.obstacle END,
   version = c.version + (c.step_attempts > 0)::int,
   step = CASE WHEN n.goes_on THEN c.step END,
-  step_due_at = CASE WHEN n.goes_on THEN now() + make_interval(secs => $5::float8) END
+  step_due_at = CASE WHEN n.goes_on
+    THEN now() + make_interval(secs => greatest($5::float8, n.synced * ${SECONDS_EACH})) END
 FROM (
-  SELECT o.state <> 'FAILED' AND o.pull_request IS NOT NULL AND r.forge <> 'none' AS goes_on
+  SELECT o.state <> 'FAILED' AND o.pull_request IS NOT NULL AND r.forge <> 'none' AS goes_on,
+    (SELECT count(*) FROM changes s
+      WHERE s.workspace_id = $1 AND s.pull_request IS NOT NULL AND s.step = 'sync') AS synced
   FROM changes o JOIN repositories r ON r.workspace_id = $1 AND r.id = o.repository_id
   WHERE o.workspace_id = $1 AND o.task_id = $2) n
 WHERE c.workspace_id = $1 AND c.task_id = $2 AND c.step_agent_id = $3 AND c.step_generation = $4

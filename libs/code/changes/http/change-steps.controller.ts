@@ -44,7 +44,7 @@ export class ChangeStepsController {
     summary: 'Claim the next step of a change, or wait for one with waitSeconds',
     description:
       'The lease lasts 60 s. 204: there is no step. With `checks`, the answer can be the check of a ' +
-      'repository instead.',
+      'repository instead. Without `forges`, repositories with a forge have only the step `prove`.',
   })
   @ApiExtraModels(StepWorkDto, CheckWorkDto)
   @ApiOkResponse({
@@ -56,12 +56,12 @@ export class ChangeStepsController {
   @ApiErrors('validation_failed', 'secrets_unreadable')
   async claim(
     @CurrentCaller() agent: AgentCaller,
-    @Body() { waitSeconds = 0, checks }: ClaimStepDto,
+    @Body() { waitSeconds = 0, checks, forges }: ClaimStepDto,
     @ClientGone() gone: AbortSignal,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
     const work = await this.claims.claim(
-      { agent, waitMs: waitSeconds * 1_000, takesChecks: checks },
+      { agent, waitMs: waitSeconds * 1_000, takesChecks: checks, knowsForges: forges },
       gone,
     );
     if (work === undefined) void reply.code(204);

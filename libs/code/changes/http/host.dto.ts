@@ -110,6 +110,11 @@ export class ClaimStepDto {
   waitSeconds?: number;
   @Flag({ optional: true, description: 'The host checks repositories as well. Default: false' })
   checks?: boolean;
+  @Flag({
+    optional: true,
+    description: 'The host knows forges, and gets all steps of their repositories. Default: false',
+  })
+  forges?: boolean;
 }
 
 class StepDto implements Sent<StepWork['step']> {

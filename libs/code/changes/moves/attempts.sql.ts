@@ -45,7 +45,7 @@ FOR NO KEY UPDATE`,
 export const obstructChange = command<{ task_id: string }>(
   'obstruct_change',
   `
-UPDATE changes c SET obstacle = $3, version = c.version + 1, updated_at = now()
+UPDATE changes c SET obstacle = $3, step_attempts = 0, version = c.version + 1, updated_at = now()
 WHERE c.workspace_id = $1 AND c.task_id = $2
 RETURNING c.task_id`,
 );

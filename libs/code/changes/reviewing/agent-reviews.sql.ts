@@ -79,12 +79,12 @@ RETURNING c.task_id`,
 );
 
 /**
- * The step failed, and is due again later. Index: primary key. $1 workspace, $2 change, $3 why.
+ * The step failed, and is due again later. The obstacle is none of a synchronisation. Index: primary key. $1 workspace, $2 change, $3 why.
  */
 export const postponeReview = command<{ task_id: string }>(
   'postpone_review',
   `
-UPDATE changes c SET obstacle = $3, updated_at = now(), version = c.version + 1
+UPDATE changes c SET obstacle = $3, step_attempts = 0, updated_at = now(), version = c.version + 1
 WHERE c.workspace_id = $1 AND c.task_id = $2 AND c.state = 'IN_REVIEW' AND c.review_step IS NOT NULL
 RETURNING c.task_id`,
 );
@@ -114,7 +114,9 @@ export const endAgentReview = command<{ task_id: string }>(
   'end_agent_review',
   `
 WITH c AS (
-  UPDATE changes c SET review_step = NULL, obstacle = $3, updated_at = now(), version = c.version + 1
+  UPDATE changes c SET review_step = NULL, obstacle = $3, updated_at = now(),
+    version = c.version + 1,
+    step_attempts = CASE WHEN c.state = 'IN_REVIEW' THEN 0 ELSE c.step_attempts END
   WHERE c.workspace_id = $1 AND c.task_id = $2
   RETURNING c.*
 ),
