@@ -96,6 +96,7 @@ describe('A gateway', () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(49);
     expect(new Set(answers.map((answer) => answer.body.session?.id)).size).toBe(1);
     await world.untilStatus(body.runId, 'RUNNING');
+    await waitFor('it to sleep', () => processesWith(seconds).length > 0);
     expect(processesWith(seconds)).toHaveLength(1);
     const stopped = await world.gateway.ask('DELETE', `/api/sessions/${body.runId}?graceSeconds=5`);
     expect(stopped.status).toBe(202);

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { hash } from '@node-rs/argon2';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { newId } from '#lib/kernel';
 import { chromiumOptions } from '../../../tools/shared/chromium.js';
 import { aUser } from '../../support/factories.js';
 import type { TestFleet } from '../../support/fleet.js';
@@ -36,7 +37,7 @@ export async function createPerson(
   workspaceIds: string[],
   role = 'OWNER',
 ): Promise<Person> {
-  const email = `person-${workspaceIds.length}-${role.toLowerCase()}@example.test`;
+  const email = `${role.toLowerCase()}-${newId()}@example.test`;
   const userId = await aUser(db.owner, { email });
   await db.owner.query('UPDATE users SET password_hash = $2 WHERE id = $1', [
     userId,

@@ -115,9 +115,8 @@ describe('the usage follower', () => {
     expect(await reports()).toBe(2);
     await slower.query('COMMIT');
     expect(await reports()).toBe(3);
-    await Promise.all([one.round(), other.round()]);
-    await Promise.all([one.round(), other.round()]);
-    expect(await one.round()).toMatchObject({ kind: 'idle' });
+    // A transaction of another database can hold back a round.
+    for (let kind = ''; kind !== 'idle'; { kind } = await one.round()) await other.round();
     expect(await reports()).toBe(3);
   });
 
