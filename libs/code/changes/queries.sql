@@ -379,7 +379,7 @@ LIMIT $1
 WITH c AS (
   UPDATE changes c SET review_step = NULL, obstacle = $3, updated_at = now(),
     version = c.version + 1,
-    step_attempts = CASE WHEN c.state = 'IN_REVIEW' THEN 0 ELSE c.step_attempts END
+    step_attempts = CASE c.state WHEN 'IN_REVIEW' THEN 0 ELSE c.step_attempts END
   WHERE c.workspace_id = $1 AND c.task_id = $2
   RETURNING c.*
 ),

@@ -309,9 +309,8 @@ SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
   (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer, (t.status = 'PAUSED' AND t.paused_for = 'review') AS waits_for_review,
-  t.status = 'ABORTED' AND t.repository_id IS NOT NULL AND EXISTS (SELECT FROM changes c
-    WHERE c.workspace_id = $1 AND c.task_id = t.id AND c.step = 'remove' AND c.state = 'CLOSED'
-      AND c.landing_commits || c.earlier_landings <> '{}') AS may_have_landed
+  t.status = 'ABORTED' AND t.repository_id IS NOT NULL
+    AND change_may_have_landed(t.workspace_id, t.id) AS may_have_landed
 FROM agent_tasks t LEFT JOIN task_runs r ON r.workspace_id = t.workspace_id AND r.id = t.run_id
 WHERE t.workspace_id = $1 AND t.id = ANY($2::uuid[])
 ORDER BY t.id

@@ -24,9 +24,8 @@ const lockedTasks = query<LockedTask>(
   'locked_tasks',
   `
 SELECT ${LOCKED_TASK_COLUMNS},
-  t.status = 'ABORTED' AND t.repository_id IS NOT NULL AND EXISTS (SELECT FROM changes c
-    WHERE c.workspace_id = $1 AND c.task_id = t.id AND c.step = 'remove' AND c.state = 'CLOSED'
-      AND c.landing_commits || c.earlier_landings <> '{}') AS may_have_landed
+  t.status = 'ABORTED' AND t.repository_id IS NOT NULL
+    AND change_may_have_landed(t.workspace_id, t.id) AS may_have_landed
 FROM agent_tasks t LEFT JOIN task_runs r ON r.workspace_id = t.workspace_id AND r.id = t.run_id
 WHERE t.workspace_id = $1 AND t.id = ANY($2::uuid[])
 ORDER BY t.id`,
