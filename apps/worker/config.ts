@@ -193,6 +193,7 @@ function toConfig(env: z.infer<typeof environment>, all: NodeJS.ProcessEnv) {
     agentFolders: env.DROVER_AGENTS,
     code: {
       folder: `${dataDir}/code`,
+      scripts: `${dataDir}/scripts`,
       roots: env.DROVER_REPOSITORY_PATHS,
       keepDays: env.DROVER_WORKER_KEEP_CODE_DAYS,
       writesState: env.DROVER_WORKER_STATE_FILES === 'true',

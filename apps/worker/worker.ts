@@ -166,7 +166,7 @@ class Worker {
   private readonly offers: BackgroundLoop;
   private readonly code: CodeHost | undefined;
   private readonly steps: Steps | undefined;
-  private readonly upkeep: CodeUpkeep | undefined;
+  private readonly upkeep: CodeUpkeep;
   private draining = false;
   private refusedSince: number | undefined;
 
@@ -182,7 +182,8 @@ class Worker {
     this.disk = new DiskSpace([config.dataDir, config.workDir]);
     this.code = this.makeCode();
     this.steps = this.code && new Steps({ host: this.code, api, log });
-    this.upkeep = this.code && new CodeUpkeep(config.code, log);
+    const { drivers } = context;
+    this.upkeep = new CodeUpkeep({ ...config.code, drivers, log });
     this.runs = this.makeRuns();
     const { bootId } = registered.state;
     const onReplaced = () => this.end({ kind: 'fatal', message: REPLACED });
@@ -225,13 +226,13 @@ class Worker {
     this.signals.start();
     const claiming = this.claimer.run();
     this.steps?.start();
-    this.upkeep?.start();
+    this.upkeep.start();
     this.reconciler.start();
     this.registered.usage.start();
     const ending = await this.ending;
     log.info('Stopping', { why: ending.kind, runs: this.runs.summary().count });
     this.claimer.stop();
-    await Promise.all([this.finish(ending), this.steps?.stop(), this.upkeep?.stop()]);
+    await Promise.all([this.finish(ending), this.steps?.stop(), this.upkeep.stop()]);
     this.reconciler.stop();
     this.registered.usage.stop();
     await Promise.all([this.signals.stop(), this.heartbeat.stop(), claiming, this.offers.stop()]);

@@ -35,7 +35,11 @@ async function run(script: string, acceptanceScript: string, stopsAfter?: RegExp
     const running = withAcceptance(
       made.job,
       await startExecution(made.job, { drivers, allowedDirs: [], passedEnv: {} }),
-      { driver: driverOf(made.job, drivers), redactor: () => new Redactor([SECRET]) },
+      {
+        driver: driverOf(made.job, drivers),
+        scripts: join(made.workDir, 'scripts'),
+        redactor: () => new Redactor([SECRET]),
+      },
     );
     const log = made.job.report.log;
     made.job.report.log = (...entry) => {

@@ -3,16 +3,14 @@ import {
   listFilesBelow,
   readFileBelow,
   type Redactor,
-  type RuntimeDriver,
   type SessionFile,
 } from '#lib/session-runtime';
-import { runScript, type ScriptEnd } from '../code/run-script.js';
+import { runScript, type ScriptEnd, type ScriptHost } from '../code/run-script.js';
 import { readReach } from '../execution/command.js';
 import { type Job, type Outcome, reachOfRun, type RunningJob } from '../execution/job.js';
 import { isOfPrograms, MAX_BYTES, MAX_FILES } from '../runs/kept-files.js';
 
-export interface AcceptanceParts {
-  driver: RuntimeDriver;
+export interface AcceptanceParts extends ScriptHost {
   workspaceId?: string;
   redactor: () => Redactor;
 }
@@ -51,22 +49,25 @@ export function withAcceptance(job: Job, running: RunningJob, parts: AcceptanceP
 async function accepted(
   job: Job,
   outcome: Outcome,
-  { text, signal, driver, workspaceId, redactor }: AcceptanceParts & Signalled,
+  { text, signal, driver, scripts, workspaceId, redactor }: AcceptanceParts & Signalled,
 ): Promise<Outcome> {
   const { task, run, report, folder } = job;
   const asked = readReach(task.inputContext) ?? reachOf('none', []);
   const { files, left } = await filesLeft(folder);
   report.progress({ currentStep: 'Running acceptance' });
   for (const why of left) report.log('WARN', `Acceptance does not see ${why}`, EVENT);
-  const end = await runScript(driver, {
-    text,
-    timeoutSeconds: TIMEOUT_SECONDS,
-    access: { variables: {}, secrets: task.secrets ?? {} },
-    reach: strictestReach(reachOfRun(run), asked),
-    workspaceId,
-    files,
-    signal,
-  });
+  const end = await runScript(
+    { driver, scripts },
+    {
+      text,
+      timeoutSeconds: TIMEOUT_SECONDS,
+      access: { variables: {}, secrets: task.secrets ?? {} },
+      reach: strictestReach(reachOfRun(run), asked),
+      workspaceId,
+      files,
+      signal,
+    },
+  );
   const output = redactor().redactFile(end.output);
   return judged(job, outcome, { ...end, output });
 }

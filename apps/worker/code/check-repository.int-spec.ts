@@ -29,6 +29,7 @@ async function found(more: Partial<RepositoryAccess> = {}): Promise<Record<strin
     isolation: { sandbox: sandbox!, accounts: undefined },
     drivers: new Drivers({ dir: sessions }, {}),
     sessions,
+    scripts: place.path('scripts'),
     keepDays: 14,
     worker: 'worker-auth',
     writesState: true,

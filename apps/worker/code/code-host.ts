@@ -29,6 +29,8 @@ export interface CodeHostOptions {
   drivers: Drivers;
   /** The folder of the sessions. */
   sessions: string;
+  /** The folder with the owners of scripts that run. */
+  scripts: string;
   /** The name of this worker. */
   worker: string;
   /** Whether working folders have views of their runs (`.worker-state`). */
@@ -48,6 +50,10 @@ export class CodeHost {
 
   get driver(): RuntimeDriver {
     return this.options.drivers.choose('process', 'change');
+  }
+
+  get scripts(): string {
+    return this.options.scripts;
   }
 
   /** The program of jails. */

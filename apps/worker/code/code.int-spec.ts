@@ -62,6 +62,7 @@ beforeEach(() => {
     isolation,
     drivers,
     sessions,
+    scripts: place.path('scripts'),
     keepDays: 14,
     worker: 'worker-auth',
     writesState: true,

@@ -44,7 +44,7 @@ export async function prove(
   try {
     const { borrowed } = await setupFor(host, repository, proving);
     const indexFile = join(gitDir, 'proof.index');
-    return await runScript(host.driver, {
+    return await runScript(host, {
       access,
       reach: reachOfRepository(access),
       text: inPath(acceptance, access.path),

@@ -1,10 +1,23 @@
 import { join } from 'node:path/posix';
 import { newId, type Reach, reachOf } from '#lib/kernel';
-import type { RuntimeDriver, SessionFile, SessionSpec } from '#lib/session-runtime';
+import {
+  makeOwned,
+  removeTree,
+  type RuntimeDriver,
+  type SessionFile,
+  type SessionSpec,
+} from '#lib/session-runtime';
 import type { RepositoryAccess } from './types.js';
 
 /** The variables of a script. */
 export type ScriptAccess = Pick<RepositoryAccess, 'variables' | 'secrets'>;
+
+/** The means to run scripts. */
+export interface ScriptHost {
+  driver: RuntimeDriver;
+  /** The folder with an owned folder for each script that runs, by the id of its session. */
+  scripts: string;
+}
 
 /** A script in a session of its own. */
 export interface Script extends Pick<SessionSpec, 'workspaceId' | 'prepare' | 'borrowed'> {
@@ -49,7 +62,10 @@ export function reachOfRepository({ network, allowedHosts }: RepositoryAccess): 
  *
  * @throws SpawnError, and the error of the signal when it aborts
  */
-export async function runScript(driver: RuntimeDriver, script: Script): Promise<ScriptEnd> {
+export async function runScript(
+  { driver, scripts }: ScriptHost,
+  script: Script,
+): Promise<ScriptEnd> {
   const { access, text, timeoutSeconds, onEnd, signal, workspaceId, prepare, borrowed } = script;
   const { files = [], reach } = script;
   const id = newId();
@@ -59,6 +75,8 @@ export async function runScript(driver: RuntimeDriver, script: Script): Promise<
     output = `${output}${words}`.slice(-2 * MAX_OUTPUT);
   };
   signal?.throwIfAborted();
+  const owned = join(scripts, id);
+  await makeOwned(owned);
   const startedAt = performance.now();
   try {
     const session = await driver.spawn({
@@ -100,5 +118,6 @@ export async function runScript(driver: RuntimeDriver, script: Script): Promise<
     return { exitCode, output: output.slice(-MAX_OUTPUT), durationMs };
   } finally {
     await driver.remove(id);
+    await removeTree(owned);
   }
 }

@@ -69,6 +69,8 @@ export function setupsOf(repositoryFolder: string): string {
   return join(repositoryFolder, 'setup');
 }
 
+/** The start of the names of results that only some changes use. */
+export const OWN = 'own-';
 /** The list of the paths that a `setup` made. Its time is that of the last use. */
 export const PATHS = 'paths.json';
 
@@ -102,7 +104,11 @@ export async function setupFor(
       if (source.commit === undefined) return false;
       await removeTree(folder);
       await mkdir(folder, { recursive: true });
-      await make(host, repository, { commit: source.commit, gitDir, folder, setup, signal });
+      const making = { commit: source.commit, gitDir, folder, setup, signal };
+      await make(host, repository, making).catch(async (error: unknown) => {
+        await removeTree(folder);
+        throw error;
+      });
       return true;
     };
     return withLock(`${folder}.lock`, makeOrUse, signal);
@@ -139,10 +145,10 @@ async function sourcesOf(
   // The target can have other lock files since the change began.
   const base = await mergeBase(tip, commit, { gitDir }).catch(() => undefined);
   if (base !== undefined && (await locksOf(base, gitDir)) === locks) {
-    return [{ key: ofTarget }, { commit: base, key: keyOf('base', base) }];
+    return [{ key: ofTarget }, { commit: base, key: `${OWN}${keyOf('base', base)}` }];
   }
   const tree = await gitText(['rev-parse', `${commit}^{tree}`], { gitDir });
-  return [{ commit, key: keyOf('tree', tree) }];
+  return [{ commit, key: `${OWN}${keyOf('tree', tree)}` }];
 }
 
 /** The lock files of a commit, with their hashes. */
@@ -169,7 +175,7 @@ async function make(
 ): Promise<void> {
   const { access } = repository;
   const indexFile = join(folder, 'index');
-  const end = await runScript(host.driver, {
+  const end = await runScript(host, {
     access,
     reach: reachOfRepository(access),
     text: inPath(setup, access.path),

@@ -1,3 +1,6 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, jest, test } from '@jest/globals';
 import { Log } from '#lib/agent-host';
 import { reachOf } from '#lib/kernel';
@@ -29,7 +32,13 @@ test('a script whose signal aborts while its session starts is ended', async () 
     reach: reachOf('none', []),
     signal: ending.signal,
   };
-  await expect(runScript(driver, script)).rejects.toThrow('stopped');
+  const scripts = mkdtempSync(join(tmpdir(), 'stopping-'));
+  try {
+    await expect(runScript({ driver, scripts }, script)).rejects.toThrow('stopped');
+    expect(readdirSync(scripts)).toEqual([]);
+  } finally {
+    rmSync(scripts, { recursive: true });
+  }
 });
 
 test('a report that the server does not take holds the end of a worker for 5 s at most', async () => {

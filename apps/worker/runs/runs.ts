@@ -197,7 +197,8 @@ export class Runs {
           : startExecution(job, { ...execution, code });
         if (code === undefined) {
           const driver = driverOf(job, execution.drivers);
-          const parts = { driver, workspaceId: execution.workspaceId, redactor };
+          const { workspaceId } = execution;
+          const parts = { driver, scripts: config.code.scripts, workspaceId, redactor };
           return withAcceptance(job, await starting, parts);
         }
         return starting.then(

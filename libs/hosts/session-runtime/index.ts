@@ -10,7 +10,12 @@ export {
   reportsFullHeap,
   wasRefusedSpace,
 } from './process/exit-facts.js';
-export { makeOwned, makeOwnedTemporary, removeAbandoned } from './process/owned-folder.js';
+export {
+  type AbandonedOptions,
+  makeOwned,
+  makeOwnedTemporary,
+  removeAbandoned,
+} from './process/owned-folder.js';
 export {
   isAlive,
   killTree,

@@ -1,7 +1,8 @@
 import { readlinkSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, mkdtemp, readdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readRegularFile } from '../files/regular-file.js';
 import { removeTree } from '../files/remove-tree.js';
 import { isAlive, ownRef, type ProcessRef } from './process-tree.js';
 
@@ -9,6 +10,9 @@ import { isAlive, ownRef, type ProcessRef } from './process-tree.js';
 const OWNER = 'owner.json';
 /** Nobody here sees the processes of another container: its folders are abandoned after this time. */
 const FOREIGN_MS = 30 * 86_400_000;
+/** A process that was killed while it made or removed a folder can leave it without an owner. */
+const OWNERLESS_MS = 86_400_000;
+const MAX_OWNER_BYTES = 4_096;
 
 interface Owner extends ProcessRef {
   /** The namespace in which its id counts. */
@@ -29,28 +33,55 @@ export async function makeOwnedTemporary(kind: string): Promise<string> {
   return folder;
 }
 
+export interface AbandonedOptions {
+  /** The start of the names of the folders. */
+  prefix?: string;
+  /** True: only owned folders have such names, so one without an owner is abandoned after a day. */
+  areAllOwned?: boolean;
+  /** Removes what belongs to the folder. */
+  before?: (name: string) => Promise<void>;
+  /** Gets the failure of one folder. The others are removed. */
+  onFailure: (error: unknown, folder: string) => void;
+  signal: AbortSignal;
+}
+
 /**
  * Removes the owned folders below a folder whose process is gone, for instance killed. It leaves
- * folders without an owner, and those of other users.
- *
- * @param prefix of the names of the folders
+ * those of other users. Never rejects.
  */
-export async function removeAbandoned(parent: string, prefix = ''): Promise<void> {
+export async function removeAbandoned(parent: string, options: AbandonedOptions): Promise<void> {
+  const { prefix = '', areAllOwned = false, before, onFailure, signal } = options;
   const names = await readdir(parent).catch(() => []);
   for (const name of names.filter((each) => each.startsWith(prefix))) {
+    if (signal.aborted) return;
     const folder = join(parent, name);
-    if (await isAbandoned(folder)) await removeTree(folder);
+    try {
+      if (!(await isAbandoned(folder, areAllOwned))) continue;
+      await before?.(name);
+      await removeTree(folder);
+    } catch (error) {
+      onFailure(error, folder);
+    }
   }
 }
 
-async function isAbandoned(folder: string): Promise<boolean> {
-  const file = join(folder, OWNER);
-  try {
-    const owner = JSON.parse(await readFile(file, 'utf8')) as Owner;
-    if (owner.namespace === namespace()) return !isAlive(owner);
-    return Date.now() - (await stat(file)).mtimeMs > FOREIGN_MS;
-  } catch {
+async function isAbandoned(folder: string, isOwned: boolean): Promise<boolean> {
+  const found = await lstat(folder).catch(() => undefined);
+  if (found?.isDirectory() !== true || found.uid !== (process.getuid?.() ?? found.uid))
     return false;
+  const path = join(folder, OWNER);
+  const file = await readRegularFile(path, MAX_OWNER_BYTES);
+  const owner = file.kind === 'text' ? toOwner(file.text) : undefined;
+  if (owner === undefined) return isOwned && Date.now() - found.mtimeMs > OWNERLESS_MS;
+  if (owner.namespace === namespace()) return !isAlive(owner);
+  return Date.now() - (await lstat(path)).mtimeMs > FOREIGN_MS;
+}
+
+function toOwner(text: string): Owner | undefined {
+  try {
+    return JSON.parse(text) as Owner;
+  } catch {
+    return undefined;
   }
 }
 
