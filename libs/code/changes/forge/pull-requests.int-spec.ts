@@ -22,7 +22,9 @@ beforeEach(async () => {
 });
 afterAll(() => server.stop());
 
-const { working, start, submitted, step, report, done, change, approve } = changesIn(() => scene);
+const { working, start, repositoryOf, submitted, step, report, done, change, approve } = changesIn(
+  () => scene,
+);
 
 const AT_FORGE = {
   forge: 'github',
@@ -123,29 +125,45 @@ it('the cost in a pull request has the agents that reviewed it', async () => {
   await scene.holdsEverything();
 });
 
-it('an approval of an earlier commit does not count, and requested changes wait for the agent', async () => {
+it('an approval counts for the commit that it names', async () => {
   const held = await inReview();
   const sync = await next(held);
-  const stale = said(1, 'approved', { commit: commit(9) });
-  expect(await record(held, sync, { said: [stale] })).toMatchObject({
-    body: { state: 'IN_REVIEW' },
+  for (const stale of [{ commit: commit(9) }, { commit: undefined }]) {
+    expect(await record(held, sync, { said: [said(1, 'approved', stale)] })).toMatchObject({
+      status: 200,
+      body: { state: 'IN_REVIEW' },
+    });
+  }
+  expect(await record(held, sync, { said: [said(1, 'approved')] })).toMatchObject({
+    body: { state: 'APPROVED' },
   });
-  const requested = [said(2, 'changes_requested'), said(3, 'changes_requested', { login: 'bob' })];
-  expect(await record(held, sync, { said: requested })).toMatchObject({
+});
+
+it('requests for changes of one reading are one round, and old ones are comments', async () => {
+  const held = await inReview();
+  const requested = [
+    said(1, 'changes_requested'),
+    said(2, 'changes_requested', { login: 'bob' }),
+    said(3, 'commented', { id: 'comment:3' }),
+  ];
+  expect(await record(held, await next(held), { said: requested })).toMatchObject({
     body: { state: 'WORKING' },
   });
-  // The second one is heard when the agent has followed the first one.
-  const working = await next(held);
-  expect(working).toMatchObject({ step: { kind: 'sync' }, change: { state: 'WORKING' } });
-  await record(held, working, { said: requested });
-  expect((await report(held.agent, working, { outcome: 'synced' })).status).toBe(200);
   const again = await start(await scene.claim(held.agent, held.id));
+  const { feedback } = (await repositoryOf(again)).body.change;
+  expect(feedback.map(({ author, verdict }) => `${author} ${verdict}`).sort()).toEqual([
+    'github:ada changes_requested',
+    'github:ada commented',
+    'github:bob changes_requested',
+  ]);
   await submitted(again, commit(2));
   await done(again.agent, 'prove', green(commit(2)));
-  expect(await record(again, await next(again), { said: requested })).toMatchObject({
-    body: { state: 'WORKING' },
+  // The person began before the new commit was there.
+  const late = said(4, 'changes_requested', { login: 'eve' });
+  expect(await record(again, await next(again), { said: [...requested, late] })).toMatchObject({
+    body: { state: 'IN_REVIEW' },
   });
-  expect(await reviewsBy(held.id, 'github:bob')).toHaveLength(1);
+  expect(await reviewsBy(held.id, 'github:eve')).toMatchObject([{ verdict: 'commented' }]);
   await scene.holdsEverything();
 });
 

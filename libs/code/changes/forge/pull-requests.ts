@@ -146,18 +146,24 @@ export class PullRequests {
     const of = [by.workspaceId, change.task_id];
     const known = await tx.rows(knownOfForge, [...of, ids]);
     const isKnown = new Set(known.map(({ external_id: id }) => id));
-    for (const one of said) {
+    const fresh = said
+      .filter(({ id }) => !isKnown.has(`${forge}:${id}`))
+      .map((one) => asOf(change, one))
+      .filter((one) => counts(change, one, state === 'merged'));
+    // The next run hears all that was said, so a request comes last.
+    const request =
+      state === 'merged' ? undefined : fresh.find((one) => one.verdict === 'changes_requested');
+    const ordered = request ? [...fresh.filter((one) => one !== request), request] : fresh;
+    for (const one of ordered) {
       const externalId = `${forge}:${one.id}`;
-      if (isKnown.has(externalId)) continue;
       const { verdict, body, comments, commit = null } = one;
-      if (!counts(change, one, state === 'merged')) continue;
       const who = { ...by, author: `${forge}:${one.login}` };
       const review = { kind: 'review', verdict, body, comments, externalId } as const;
       const about = commit === null ? {} : { commit };
       const id = await this.moves.note(tx, who, change, { ...review, ...about });
       if (verdict === 'commented') {
         await tx.rows(noteComment, [by.workspaceId, id, by.actor.kind, by.actor.id]);
-      } else if (state !== 'merged') {
+      } else if (state !== 'merged' && (request === undefined || one === request)) {
         const decided = await this.decide(tx, who, change, verdict);
         if (decided === undefined) continue;
         afterCommits.push(decided.afterCommit);
@@ -211,15 +217,26 @@ export class PullRequests {
   }
 }
 
-/** A verdict waits while nobody can follow it, and one on an earlier commit approves nothing. */
+/** A request for changes of an earlier commit is no verdict on this one. */
+function asOf(change: LockedChange, one: SaidAtForge): SaidAtForge {
+  const isOfEarlier = one.commit !== undefined && !isOfHead(change, one.commit);
+  const isRequest = one.verdict === 'changes_requested';
+  return isRequest && isOfEarlier ? { ...one, verdict: 'commented' } : one;
+}
+
+/** A verdict waits while nobody can follow it, and an approval must name this commit. */
 function counts(
-  { state, head_commit: head, landing_commits: landings }: LockedChange,
+  change: LockedChange,
   { verdict, commit }: SaidAtForge,
   isMerged: boolean,
 ): boolean {
   if (verdict === 'commented' || isMerged) return true;
-  if (state !== 'IN_REVIEW' && state !== 'APPROVED') return false;
-  if (verdict === 'changes_requested' || commit === undefined) return true;
+  if (change.state !== 'IN_REVIEW' && change.state !== 'APPROVED') return false;
+  return verdict === 'changes_requested' || (commit !== undefined && isOfHead(change, commit));
+}
+
+/** The commit is the submitted one, or the one that lands with its files. */
+function isOfHead({ head_commit: head, landing_commits: landings }: LockedChange, commit: string) {
   return commit === head || landings.includes(commit);
 }
 

@@ -52,3 +52,11 @@ it.each([
     logins.map((login) => [login, 'approved']),
   );
 });
+
+it('a review without a commit names none', async () => {
+  const { forge } = answering('gitea', {
+    'GET /issues/1/comments': { body: [] },
+    'GET /pulls/1/reviews': { body: [review(1, 'ada', true, { commit_id: '' })] },
+  });
+  expect((await forge.read(1)).events).toMatchObject([{ commit: null }]);
+});

@@ -286,7 +286,8 @@ function toReview(
     id: `review:${id ?? 0}`,
     login,
     verdict,
-    commit: commit ?? null,
+    // Gitea has an empty text where it does not know the commit.
+    commit: commit || null,
     isOfficial: official === true,
     body,
     comments,
