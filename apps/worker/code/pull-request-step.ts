@@ -8,6 +8,7 @@ import {
   ForgeUnavailable,
   openForge,
   type PullRequest,
+  refuseOtherTarget,
   STATUS_NAME,
   synchronise,
   whyUnchecked,
@@ -134,13 +135,16 @@ export class PullRequestStep {
     const end = await plain();
     if (end.kind !== 'refused') return end;
     signal.throwIfAborted();
+    const number = this.number ?? 0;
+    refuseOtherTarget(await this.forge.get(number), this.work.change.target);
     const { mergeMethod: method } = this.work.repository;
-    const merge = { head: commit, method, message: this.work.message };
-    const merged = await this.forge.merge(this.number ?? 0, merge);
+    const merge = { head: commit, tip, method, message: this.work.message };
+    const merged = await this.forge.merge(number, merge);
     if (merged.kind === 'moved') return merged;
     if (merged.kind === 'refused') {
-      const reason = `The forge does not merge it (${merged.why}), and refused the push: ${end.why}`;
-      return { kind: 'waits', reason };
+      const { why, ...rest } = merged;
+      const reason = `The forge does not merge it (${why}), and refused the push: ${end.why}`;
+      return { ...rest, kind: 'waits', reason };
     }
     await repository.mirror.fetch(remote, { signal });
     const remark = await whyUnproven(merged.commit, { proven: commit, tip }, { gitDir });
@@ -150,8 +154,9 @@ export class PullRequestStep {
   /** The commit on the target, if the forge has merged the pull request. */
   async mergedCommit(): Promise<string | undefined> {
     if (this.number === null) return undefined;
-    const { state, mergedCommit } = await this.forge.get(this.number);
-    return state === 'merged' ? (mergedCommit ?? undefined) : undefined;
+    const { state, mergedCommit, target } = await this.forge.get(this.number);
+    const isMerged = state === 'merged' && target === this.work.change.target;
+    return isMerged ? (mergedCommit ?? undefined) : undefined;
   }
 
   /** The end of a change, before its branch is removed. */

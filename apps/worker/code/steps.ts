@@ -10,6 +10,7 @@ import {
   type RedProof,
   removeRefs,
   UnusableRepository,
+  type Wait,
 } from '#lib/git';
 import { ForgeLimits } from '#lib/forges';
 import type { DroverApi } from '../api/drover-api.js';
@@ -297,6 +298,10 @@ function reportOfLanding(landed: Landed): Report {
     case 'conflict':
       return { outcome: 'conflict', files: landed.files.slice(0, 1_000), text: landed.text };
     case 'blocked':
-      return { outcome: 'blocked', reason: landed.reason };
+      return reportOfBlocked(landed);
   }
+}
+
+function reportOfBlocked({ reason, waitSeconds }: Wait): Report {
+  return { outcome: 'blocked', reason, ...(waitSeconds !== undefined && { waitSeconds }) };
 }

@@ -20,6 +20,7 @@ export {
   type End,
   finish,
   type FoundPullRequest,
+  refuseOtherTarget,
   synchronise,
   type WantedPullRequest,
 } from './syncing/synchronise.js';

@@ -186,6 +186,8 @@ describe('a landing', () => {
     async (method) => {
       const remote = bare(place.repository('remote'));
       const test = await TestRun.start(place, remote.path);
+      writeFileSync(test.file('c.txt'), 'one\n');
+      await test.run.set((await test.take()).commit);
       const head = await change(test, { 'b.txt': 'two\n' });
       const before = remote.head('main');
       const tried: string[] = [];

@@ -39,6 +39,7 @@ export {
   type RedProof,
   removeRefs,
   type TargetEnd,
+  type Wait,
   whyUnproven,
 } from './landing/land.js';
 export { type Admission, GitProxy, type GitProxyOptions } from './proxy/git-proxy.js';

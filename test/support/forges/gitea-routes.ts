@@ -46,7 +46,10 @@ export const API = '/api/v1';
 export function giteaRoutes(model: ForgeModel, place: { origin: string }): Routes {
   return {
     'GET /repos/:owner/:repo': () => ({ permissions: { push: true } }),
-    'GET /repos/:owner/:repo/branches/:branch': () => ({ protected: false }),
+    'GET /repos/:owner/:repo/branches/:branch': ({ path }) => ({
+      protected: false,
+      commit: { id: model.commitOf(path['branch'] ?? '') },
+    }),
     'GET /repos/:owner/:repo/hooks': () => [],
     // Teams that can only read pull requests are among them.
     'GET /repos/:owner/:repo/assignees': () =>

@@ -9,6 +9,8 @@ export interface PullRequest {
   body: string;
   /** Of its head. A forge can have another name for a branch that is gone: `refs/pull/1/head`. */
   branch: string;
+  /** The branch into which it goes. People can change it. */
+  target: string;
   headCommit: string;
   /** The commit on the target, once it is merged. */
   mergedCommit: string | null;
@@ -91,15 +93,22 @@ export interface ForgeChecks {
   unread?: string;
 }
 
-/** `moved`: the head is another commit. `refused`: the forge does not merge it now. */
+/**
+ * `moved`: the head or the target is another commit. `refused`: the forge does not merge it now;
+ * with `waitSeconds` that ends by itself.
+ */
 export type MergeEnd =
-  { kind: 'merged'; commit: string } | { kind: 'moved' } | { kind: 'refused'; why: string };
+  | { kind: 'merged'; commit: string }
+  | { kind: 'moved' }
+  | { kind: 'refused'; why: string; waitSeconds?: number };
 
 export type MergeMethod = 'merge' | 'squash' | 'rebase';
 
 export interface Merge {
   /** The commit that must be the head. */
   head: string;
+  /** The commit of the target on which the head stands. */
+  tip: string;
   method: MergeMethod;
   /** Of the commit that the forge makes, if it makes one. */
   message: string;

@@ -60,3 +60,36 @@ it('a review without a commit names none', async () => {
   });
   expect((await forge.read(1)).events).toMatchObject([{ commit: null }]);
 });
+
+it('a pull request that goes to another branch is left alone', async () => {
+  const { forge, asked } = answering('gitea', {
+    'GET /pulls/1': { body: { ...PULL, base: { ref: 'release' } } },
+  });
+  await expect(synchronise(forge, WANTED, NOTHING)).rejects.toThrow(
+    'The pull request goes to release, not main',
+  );
+  expect(asked).toEqual(['GET /pulls/1']);
+});
+
+const TIP = 'b'.repeat(40);
+const NO_STYLE = 'fast-forward-only is not allowed an allowed merge style for this repository';
+const refusal = (status: number, message: string) => ({ status, body: { message } });
+
+it.each([
+  ['later', [refusal(405, 'Please try again later')], TIP, { kind: 'refused', waitSeconds: 5 }],
+  ['by another method', [refusal(405, NO_STYLE), {}], TIP, { kind: 'merged' }],
+  ['not', [refusal(405, 'User not allowed to merge PR')], TIP, { kind: 'refused' }],
+  ['not: rejected', [refusal(409, 'push rejected by a hook')], TIP, { kind: 'refused' }],
+  ['on the moved target', [refusal(500, '')], HEAD, { kind: 'moved' }],
+  ['on the moved target, 409', [refusal(409, 'out of date')], HEAD, { kind: 'moved' }],
+])('a merge takes place %s', async (_, answers, tip, end) => {
+  const tries = answers.length;
+  const { forge, asked } = answering('gitea', {
+    'POST /pulls/1/merge': answers,
+    'GET /pulls/1': { body: PULL },
+    'GET /branches/main': { body: { commit: { id: tip } } },
+  });
+  const merge = { head: HEAD, tip: TIP, method: 'merge', message: 'A change' } as const;
+  expect(await forge.merge(1, merge)).toMatchObject(end);
+  expect(asked.filter((request) => request.startsWith('POST'))).toHaveLength(tries);
+});

@@ -3,11 +3,12 @@ import {
   type Comment,
   type CommitStatus as GiteaStatus,
   giteaApi,
+  type MergePullRequestOption,
   type PullRequest as GiteaPullRequest,
   type PullReview,
   type PullReviewComment,
 } from 'gitea-js';
-import { ForgeRefusal } from '../requests/failures.js';
+import { ForgeRefusal, ForgeUnavailable } from '../requests/failures.js';
 import {
   type CommitStatus,
   type Conversation,
@@ -33,6 +34,13 @@ const LIMIT = 50;
 const MAX_PAGES = 20;
 /** Gitea skips checks whose paths have not changed. */
 const FINE = ['success', 'skipped', 'neutral'];
+/** The repository allows no merges of this kind. */
+const NO_STYLE = /merge (?:style|strategy)/i;
+/** Refusals that end by themselves, with their seconds. */
+const WAITS: [RegExp, number][] = [
+  [/try again later/i, 5],
+  [/status checks? .*(?:not|pending)/i, 60],
+];
 const WRITERS = ['write', 'admin', 'owner'];
 
 /** Gitea, and Forgejo. */
@@ -165,27 +173,43 @@ class Gitea implements Forge {
    * The head stands on the target, so a fast-forward keeps the proven commit. Where it is not
    * allowed, Gitea makes a commit of its own.
    */
-  async merge(number: number, { head, method, message }: Merge): Promise<MergeEnd> {
-    const [title = '', ...lines] = message.trim().split('\n');
-    const own = {
-      Do: method,
-      MergeTitleField: title,
-      MergeMessageField: lines.join('\n').trim(),
-    } as const;
-    let why = '';
-    for (const way of [{ Do: 'fast-forward-only' } as const, own]) {
-      try {
-        const request = { ...way, head_commit_id: head };
-        await told(this.client.repos.repoMergePullRequest(...this.names, number, request));
-        const { mergedCommit } = await this.get(number);
-        return { kind: 'merged', commit: mergedCommit ?? head };
-      } catch (error) {
-        if (!(error instanceof ForgeRefusal)) throw error;
-        if (error.status === 409) return { kind: 'moved' };
-        why = error.message;
-      }
+  async merge(number: number, merge: Merge): Promise<MergeEnd> {
+    const [title = '', ...lines] = merge.message.trim().split('\n');
+    const message = lines.join('\n').trim();
+    const own = { Do: merge.method, MergeTitleField: title, MergeMessageField: message } as const;
+    const end = await this.mergeBy(number, merge, { Do: 'fast-forward-only' });
+    const isOtherWay = end.kind === 'refused' && NO_STYLE.test(end.why);
+    return isOtherWay ? this.mergeBy(number, merge, own) : end;
+  }
+
+  private async mergeBy(
+    number: number,
+    { head, tip }: Merge,
+    way: MergePullRequestOption,
+  ): Promise<MergeEnd> {
+    try {
+      const request = { ...way, head_commit_id: head };
+      await told(this.client.repos.repoMergePullRequest(...this.names, number, request));
+      const { mergedCommit } = await this.get(number);
+      return { kind: 'merged', commit: mergedCommit ?? head };
+    } catch (error) {
+      const isRefusal = error instanceof ForgeRefusal;
+      if (!isRefusal && !(error instanceof ForgeUnavailable)) throw error;
+      // A push that is rejected is a 409 as well, and a head that has diverged can be a 500.
+      const isUnclear = !isRefusal || error.status === 409;
+      if (isUnclear && (await this.hasMoved(number, { head, tip }))) return { kind: 'moved' };
+      if (!isRefusal) throw error;
+      const why = error.message;
+      const seconds = WAITS.find(([pattern]) => pattern.test(why))?.[1];
+      return { kind: 'refused', why, ...(seconds !== undefined && { waitSeconds: seconds }) };
     }
-    return { kind: 'refused', why };
+  }
+
+  private async hasMoved(number: number, { head, tip }: Pick<Merge, 'head' | 'tip'>) {
+    const { headCommit, target } = await this.get(number);
+    if (headCommit !== head) return true;
+    const { commit } = await told(this.client.repos.repoGetBranch(...this.names, target));
+    return commit?.id !== tip;
   }
 
   async noteMerged(number: number, commit: string): Promise<boolean> {
@@ -260,6 +284,7 @@ function toPullRequest(given: GiteaPullRequest, readAt?: string | null): PullReq
     state: isMerged ? 'merged' : given.state === 'open' ? 'open' : 'closed',
     body: given.body ?? '',
     branch: given.head?.ref ?? '',
+    target: given.base?.ref ?? '',
     headCommit,
     mergedCommit: isMerged ? (given.merge_commit_sha ?? headCommit) : null,
     updatedAt: given.updated_at ?? '',

@@ -50,3 +50,18 @@ it('a token that cannot read check runs is named where a check is missing', asyn
     /not reported yet\. The token cannot read check runs: use a classic token/,
   );
 });
+
+it.each([
+  ['Base branch was modified. Review and try the merge again.', 5],
+  ['Required status check "build" is expected.', 60],
+  ['2 of 2 required status checks are pending.', 60],
+  ['At least 1 approving review is required by reviewers with write access.', undefined],
+])('%s is a wait of %s s', async (message, waitSeconds) => {
+  const { forge } = answering('github', {
+    'PUT /pulls/1/merge': { status: 405, body: { message } },
+  });
+  const merge = { head: HEAD, tip: HEAD, method: 'merge', message: 'A change' } as const;
+  const end = await forge.merge(1, merge);
+  expect(end).toMatchObject({ kind: 'refused' });
+  expect('waitSeconds' in end ? end.waitSeconds : undefined).toBe(waitSeconds);
+});

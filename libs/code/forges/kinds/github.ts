@@ -176,7 +176,7 @@ class GitHub implements Forge {
     } catch (error) {
       if (!(error instanceof ForgeRefusal)) throw error;
       if (error.status === 409) return { kind: 'moved' };
-      return { kind: 'refused', why: error.message };
+      return { kind: 'refused', why: error.message, ...waitAfter(error.message) };
     }
   }
 
@@ -250,6 +250,17 @@ async function told<T>(asking: Promise<T>): Promise<T> {
   }
 }
 
+/** Refusals that end by themselves. */
+const WAITS: [RegExp, number][] = [
+  [/base branch was modified|try again|already in progress/i, 5],
+  [/status checks? .*(?:expected|pending|in progress|queued)/is, 60],
+];
+
+function waitAfter(words: string): { waitSeconds?: number } {
+  const found = WAITS.find(([pattern]) => pattern.test(words));
+  return found === undefined ? {} : { waitSeconds: found[1] };
+}
+
 /** A combined status has its list inside. */
 function readStatuses({
   data,
@@ -269,7 +280,7 @@ function unless<T>(status: number, value: T): (error: unknown) => T {
 type AnyPullRequest = Pick<
   Schemas['pull-request'] | Schemas['pull-request-simple'],
   'number' | 'html_url' | 'state' | 'merged_at' | 'merge_commit_sha' | 'updated_at' | 'body'
-> & { head: { ref: string; sha: string } };
+> & { head: { ref: string; sha: string }; base: { ref: string } };
 
 function toPullRequest(given: AnyPullRequest, readAt?: string): PullRequest {
   const isMerged = given.merged_at !== null;
@@ -279,6 +290,7 @@ function toPullRequest(given: AnyPullRequest, readAt?: string): PullRequest {
     state: isMerged ? 'merged' : given.state === 'open' ? 'open' : 'closed',
     body: given.body ?? '',
     branch: given.head.ref,
+    target: given.base.ref,
     headCommit: given.head.sha,
     mergedCommit: isMerged ? (given.merge_commit_sha ?? given.head.sha) : null,
     updatedAt: given.updated_at,

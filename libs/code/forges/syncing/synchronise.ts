@@ -50,7 +50,8 @@ const MAX_EVENTS = 200;
  * Brings a pull request and its change together: opens it if there is none, writes what is missing,
  * and reads what people said. A repetition after an end at any point writes nothing twice.
  *
- * @throws ForgeUnavailable, ForgeRefusal, and the errors of `record` and `holds`
+ * @throws ForgeUnavailable, ForgeRefusal also where it goes to another branch, and the errors of
+ *   `record` and `holds`
  */
 export async function synchronise(
   forge: Forge,
@@ -58,6 +59,7 @@ export async function synchronise(
   { record, holds }: Synchronising,
 ): Promise<FoundPullRequest> {
   const pullRequest = await findOrOpen(forge, wanted, holds);
+  if (pullRequest.state === 'open') refuseOtherTarget(pullRequest, wanted.target);
   if (pullRequest.number !== wanted.number) await record(pullRequest);
   const written = hashOf(wanted);
   const whole = `${written} ${pullRequest.updatedAt}`;
@@ -148,8 +150,18 @@ async function findKnown(
   }: Pick<WantedPullRequest, 'number' | 'branch' | 'target' | 'headCommit'>,
 ): Promise<PullRequest | undefined> {
   const known = number === null ? undefined : await forge.get(number).catch(unlessMissing);
-  const isOwn = known?.branch === branch || known?.branch.startsWith('refs/pull/');
+  // A merge into another branch leaves the change to be merged, by another pull request.
+  const isElsewhere = known?.state === 'merged' && known.target !== target;
+  const isOwn =
+    !isElsewhere && (known?.branch === branch || known?.branch.startsWith('refs/pull/'));
   return isOwn ? known : forge.find(branch, target, headCommit);
+}
+
+/** @throws ForgeRefusal if somebody has changed the branch into which the pull request goes */
+export function refuseOtherTarget(pullRequest: PullRequest, target: string): void {
+  if (pullRequest.target === target) return;
+  const where = `The pull request goes to ${pullRequest.target}, not ${target}`;
+  throw new ForgeRefusal(`${where}: change its base at the forge, or close it`, 0);
 }
 
 function unlessMissing(error: unknown): undefined {

@@ -39,7 +39,14 @@ export interface LandingChange {
 
 /** `landed`: somebody else made a commit of it. `waits`: it can land later. */
 export type TargetEnd =
-  PushEnd | { kind: 'landed'; commit: string; remark?: string } | { kind: 'waits'; reason: string };
+  PushEnd | { kind: 'landed'; commit: string; remark?: string } | ({ kind: 'waits' } & Wait);
+
+export interface Wait {
+  /** A sentence for people. */
+  reason: string;
+  /** The time after which it can go on by itself. */
+  waitSeconds?: number;
+}
 
 export interface LandingParts {
   mirror: Mirror;
@@ -64,8 +71,8 @@ export type Landed =
   | { kind: 'merged'; commit: string; remark?: string }
   | { kind: 'red'; proof: RedProof }
   | { kind: 'conflict'; files: string[]; text: string }
-  /** It can land later. The reason is a sentence for people. */
-  | { kind: 'blocked'; reason: string };
+  /** It can land later. */
+  | ({ kind: 'blocked' } & Wait);
 
 /** The target can move while a change is proven. After so many times other changes come first. */
 const MAX_ROUNDS = 5;
@@ -114,7 +121,7 @@ export async function land(change: LandingChange, parts: LandingParts): Promise<
     const plain = () => push(call.gitDir, remote, refs, { signal });
     const end = await (parts.moveTarget?.({ commit, tip }, plain) ?? plain());
     if (end.kind === 'landed') return { ...end, kind: 'merged' };
-    if (end.kind === 'waits') return { kind: 'blocked', reason: end.reason };
+    if (end.kind === 'waits') return { ...end, kind: 'blocked' };
     if (end.kind === 'refused') {
       return { kind: 'blocked', reason: `The repository refused the push: ${end.why}` };
     }
@@ -147,7 +154,9 @@ export async function whyUnproven(
   { proven, tip }: { proven: string; tip: string },
   call: GitCall,
 ): Promise<string | undefined> {
-  const isOnTip = (await gitText(['rev-parse', `${commit}^1`], call)) === tip;
+  // A rebase at the forge makes as many commits as the proven one has on the tip.
+  const count = await gitText(['rev-list', '--first-parent', '--count', `${tip}..${proven}`], call);
+  const isOnTip = (await commitOf(`${commit}~${count}`, call)) === tip;
   if (isOnTip && (await treeOf(commit, call)) === (await treeOf(proven, call))) return undefined;
   return 'The target moved while the forge merged it: acceptance has not seen the result';
 }
