@@ -328,7 +328,9 @@ describe('the steps of a change', () => {
     const hosts = await Promise.all(
       Array.from({ length: 6 }, () => scene.workspace.newAgent({ capabilities: ['git'] })),
     );
-    const taken = (await Promise.all(hosts.map(step))).filter((work) => work !== undefined);
+    const taken = (await Promise.all(hosts.map((agent) => step(agent)))).filter(
+      (work) => work !== undefined,
+    );
     expect(taken.map((work) => [work.step.kind, work.step.changeId])).toEqual([['land', ids[0]]]);
     const [blocker] = hosts;
     // A host died after its plan: the next one finds the commit that it was about to push.
