@@ -26,7 +26,7 @@ WHERE r.workspace_id = $1 AND r.id = $2 AND r.check_agent_id = $3 AND r.check_ge
 RETURNING r.id, r.check_state, r.check_requested_at, r.checked_at, r.check_findings
 
 -- lock_repository
-SELECT r.url, r.forge, r.credential_kind FROM repositories r
+SELECT r.url, r.forge, r.forge_url, r.credential_kind FROM repositories r
 WHERE r.workspace_id = $1 AND r.id = $2 AND r.archived_at IS NULL
 FOR NO KEY UPDATE
 

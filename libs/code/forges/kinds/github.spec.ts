@@ -65,3 +65,12 @@ it.each([
   expect(end).toMatchObject({ kind: 'refused' });
   expect('waitSeconds' in end ? end.waitSeconds : undefined).toBe(waitSeconds);
 });
+
+it('the token goes to the server of the API only', async () => {
+  const link = '<https://other.example.com/repos/team/shop/page>; rel="next"';
+  const { forge, asked } = answering('github', {
+    [STATUS]: { body: { url: 'x', total_count: 200, statuses: [] }, headers: { link } },
+  });
+  await expect(forge.checks(HEAD)).rejects.toThrow('another server: https://other.example.com');
+  expect(asked).toHaveLength(1);
+});

@@ -30,6 +30,6 @@ export function openForge(
     throw new ForgeRefusal('The repository needs an https address and a token for its forge', 0);
   }
   const { token } = credentials;
-  const key = `${place.api} ${token}`;
-  return KINDS[forge]({ place, token, fetch: politeFetch(limits, key, signal) });
+  const { api } = place;
+  return KINDS[forge]({ place, token, fetch: politeFetch(limits, { api, token }, signal) });
 }

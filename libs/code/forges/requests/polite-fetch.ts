@@ -30,17 +30,24 @@ export class ForgeLimits {
  * A fetch that asks nothing while the forge wants no requests, follows no redirect, and throws
  * for answers after which a repetition can or cannot help. Other answers are the caller's.
  *
- * @param key the forge and its user
+ * It asks only the server of the API, because each request has the token.
+ *
  * @throws ForgeUnavailable, ForgeRefusal
  */
 export function politeFetch(
   limits: ForgeLimits,
-  key: string,
+  { api, token }: { api: string; token: string },
   signal?: AbortSignal,
   send = fetch,
 ): typeof fetch {
+  const key = `${api} ${token}`;
+  const { origin } = new URL(api);
   return async (input, init) => {
     limits.refuse(key);
+    const asked = new URL(input instanceof Request ? input.url : input);
+    if (asked.origin !== origin) {
+      throw new ForgeRefusal(`The forge names another server: ${asked.origin}`, 0);
+    }
     const signals = [AbortSignal.timeout(TIMEOUT_MS), signal, init?.signal].filter(
       (one) => one !== undefined && one !== null,
     );

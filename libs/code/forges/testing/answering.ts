@@ -40,7 +40,7 @@ export function answering(
     });
     return Promise.resolve(Object.defineProperty(answer, 'url', { value: href }));
   };
-  const fetch = politeFetch(new ForgeLimits(), 'key', undefined, send);
+  const fetch = politeFetch(new ForgeLimits(), { api: API, token: 'token' }, undefined, send);
   const place = { api: API, owner: 'team', repo: 'shop' };
   return { forge: KINDS[kind]({ place, token: 'token', fetch }), asked };
 }

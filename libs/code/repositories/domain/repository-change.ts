@@ -1,4 +1,4 @@
-import { whyNoPlace } from '#lib/forges/domain';
+import { placeOf, whyNoPlace } from '#lib/forges/domain';
 import { redactText } from '#lib/kernel';
 import type { RepositorySettings } from './repository.js';
 import { BRANCH_RULE, isBranch, isBranchPattern, PATTERN_RULE } from './branch.js';
@@ -72,6 +72,21 @@ function readableTexts({ setup, acceptance, variables }: Partial<RepositorySetti
     ...scripts,
     ...named.map(([name, text]) => [`variables.${name}`, `${name}=${text}`] as const),
   ];
+}
+
+/** Whether a token gets to a server that has not had it. Nobody can read it, also not so. */
+export function goesElsewhere(
+  { url, forge, forgeUrl }: Pick<RepositorySettings, 'url' | 'forge' | 'forgeUrl'>,
+  after: Partial<RepositorySettings>,
+): boolean {
+  const api = forge === 'none' ? undefined : placeOf(forge, url, forgeUrl)?.api;
+  const known = [url, forgeUrl, api].map(originOf);
+  const next = [after.url, after.forgeUrl].map(originOf);
+  return next.some((origin) => origin !== undefined && !known.includes(origin));
+}
+
+function originOf(text: string | null | undefined): string | undefined {
+  return text && /^https?:/i.test(text) ? URL.parse(text)?.origin : undefined;
 }
 
 const ADDRESS = 'must be an https address, as in https://example.com/api/v3';

@@ -80,6 +80,26 @@ describe('repositories', () => {
     });
   });
 
+  it('its token gets to no other server', async () => {
+    const credentials = { kind: 'token', token: TOKEN };
+    const url = 'https://git.example.com/team/shop.git';
+    const { id } = await aRepository({ url, forge: 'gitea', credentials });
+    const change = (settings: object) => own.api.patch(`/repositories/${id}`, settings);
+    const others = [
+      { url: 'https://other.example.com/team/shop.git' },
+      { forgeUrl: 'https://other.example.com/api/v1' },
+    ];
+    for (const other of others) {
+      expect(await change(other)).toMatchObject({
+        status: 400,
+        body: { code: 'validation_failed', errors: [{ field: 'credentials' }] },
+      });
+    }
+    const same = { url: 'https://git.example.com/team/store.git' };
+    expect((await change({ ...same, forgeUrl: 'https://git.example.com/api' })).status).toBe(200);
+    expect((await change({ ...others[0], credentials })).status).toBe(200);
+  });
+
   it('a change needs the version that it saw', async () => {
     const { id } = await aRepository();
     const change = (review: string) =>

@@ -18,11 +18,12 @@ WHERE r.workspace_id = $1 AND r.forge = $2
 export const lockRepository = query<{
   url: string;
   forge: ForgeName;
+  forge_url: string | null;
   credential_kind: 'token' | 'ssh' | null;
 }>(
   'lock_repository',
   `
-SELECT r.url, r.forge, r.credential_kind FROM repositories r
+SELECT r.url, r.forge, r.forge_url, r.credential_kind FROM repositories r
 WHERE r.workspace_id = $1 AND r.id = $2 AND r.archived_at IS NULL
 FOR NO KEY UPDATE`,
 );

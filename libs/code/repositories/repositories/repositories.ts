@@ -10,7 +10,7 @@ import type {
   RepositorySettings,
   RepositoryView,
 } from '../domain/repository.js';
-import { errorsOf } from '../domain/repository-change.js';
+import { errorsOf, goesElsewhere } from '../domain/repository-change.js';
 import { lockRepository, repositoriesAtForge } from './repositories.sql.js';
 import { REPOSITORY_FIELDS, toParts, toView } from './repository-view.js';
 
@@ -113,10 +113,12 @@ export class Repositories {
       const before = await this.open(sql, place);
       const given = { credentials, signingKey, secrets, removedSecrets };
       const values = merged(before, given);
-      this.check(
-        { url: locked.url, forge: locked.forge, ...settings },
-        values.credentials?.kind ?? null,
-      );
+      const isKept = credentials === undefined && before.credentials?.kind === 'token';
+      const { url, forge, forge_url: forgeUrl } = locked;
+      if (isKept && goesElsewhere({ url, forge, forgeUrl }, settings)) {
+        refuse('credentials', 'must be given again, because the token would go to another server');
+      }
+      this.check({ url, forge, ...settings }, values.credentials?.kind ?? null);
       const [row] = await tx.repository.updateManyAndReturn({
         where: { workspaceId, id, version },
         data: {
