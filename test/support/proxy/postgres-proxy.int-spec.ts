@@ -28,7 +28,7 @@ beforeEach(async () => {
     appUrl: proxy.url,
     serviceUrl: proxy.url,
     statementTimeoutMs: 200,
-    connectionTimeoutMs: 500,
+    connectionTimeoutMs: 3_000,
   });
 });
 

@@ -34,6 +34,8 @@ export class MemberHooks {
 
   add(owner: HookOwner): void {
     this.owners.push(owner);
+    // In each process the same order, because they lock.
+    this.owners.sort((one, other) => other.kind.localeCompare(one.kind));
   }
 
   /** @param tx has locked the member */
