@@ -83,7 +83,7 @@ export async function startCode(job: Job, { host, api, log }: CodeRunParts): Pro
     await run.remove();
     throw error;
   });
-  const writesState = host.options.writesState && !(await hasStateFolder(tip, mirror.call));
+  const writesState = host.options.writesState && !(await hasStateFolder(target, mirror.call));
   const ignored = [...setup.paths, ...(writesState ? [STATE_FOLDER] : [])];
   const snapshots = new Snapshots({
     run,
@@ -93,6 +93,7 @@ export async function startCode(job: Job, { host, api, log }: CodeRunParts): Pro
     user: host.user,
     path: access.path ?? undefined,
     ignored,
+    excluded: writesState ? STATE_FOLDER : undefined,
   });
   return {
     job: withSecrets(job, access.secrets),

@@ -18,8 +18,10 @@ export interface SnapshotsOptions {
   program: JailProgram;
   user?: JailUser;
   path?: string;
-  /** Paths of the working folder that no commit has. */
+  /** Paths of the working folder that are ignored, unless a `.gitignore` says otherwise. */
   ignored?: readonly string[];
+  /** A folder of the working folder that no snapshot has, whatever the repository ignores. */
+  excluded?: string;
 }
 
 /** The new objects of one snapshot. */
@@ -79,6 +81,7 @@ export class Snapshots {
     const tip = await run.tip();
     if (tip === undefined) throw new Error('The branch of the run has no commit');
     await this.bringIndexTo(tip);
+    await this.dropExcluded();
     const notes = await this.addAll();
     const tree = await gitText(['write-tree'], this.jailed());
     const isSame = tree === (await gitText(['rev-parse', `${tip}^{tree}`], run.call));
@@ -97,6 +100,14 @@ export class Snapshots {
     );
     if (!isMerged) await git(['read-tree', '--', tip], this.jailed());
     this.begun = tip;
+  }
+
+  /** The session can have committed it. */
+  private async dropExcluded(): Promise<void> {
+    const { excluded } = this.options;
+    if (excluded === undefined) return;
+    const drop = ['rm', '-r', '-f', '-q', '--cached', '--sparse', '--ignore-unmatch', '--'];
+    await git([...drop, `:(literal)${excluded}`], this.jailed());
   }
 
   private async addAll(): Promise<string[]> {
@@ -124,8 +135,9 @@ export class Snapshots {
 
   /** Only the part that is checked out is compared: its folder, and the files above. */
   private pathspecs(): string[] {
-    const { path } = this.options;
-    if (path === undefined) return ['.'];
+    const { path, excluded } = this.options;
+    const without = excluded === undefined ? [] : [`:(exclude,literal)${excluded}`];
+    if (path === undefined) return ['.', ...without];
     const parts = path.split('/');
     const above = parts.map((_, depth) =>
       parts
@@ -133,7 +145,7 @@ export class Snapshots {
         .map((part) => `${part}/`)
         .join(''),
     );
-    return [`:(literal)${path}`, ...above.map((folder) => `:(glob)${folder}*`)];
+    return [`:(literal)${path}`, ...above.map((folder) => `:(glob)${folder}*`), ...without];
   }
 
   /** Takes the new objects through a check of each of them. */
