@@ -134,7 +134,7 @@ export class CodeRun {
 
   async close(): Promise<void> {
     this.kept.stop();
-    this.state?.stop();
+    await this.state?.stop();
     await this.proxy?.close();
     if (this.sockets !== undefined) await removeTree(this.sockets);
     await this.run.remove();
@@ -220,7 +220,17 @@ export class CodeRun {
 
   private async conclude(outcome: Outcome): Promise<Outcome> {
     await this.kept.settled();
-    await this.state?.end(outcome);
+    try {
+      const ended = await this.submitOrKeep(outcome);
+      await this.state?.end(ended);
+      return ended;
+    } finally {
+      await this.close();
+    }
+  }
+
+  /** @returns the outcome, with the change or with the reason why it is not submitted */
+  private async submitOrKeep(outcome: Outcome): Promise<Outcome> {
     try {
       if (outcome.kind !== 'succeeded') {
         await this.kept.keep();
@@ -235,8 +245,6 @@ export class CodeRun {
       }
       const retryable = !(error instanceof RefusedDiff);
       return { kind: 'failed', error: { message, class: 'infrastructure', retryable } };
-    } finally {
-      await this.close();
     }
   }
 

@@ -1,4 +1,5 @@
 import { readdirSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Log } from '#lib/agent-host';
@@ -106,6 +107,8 @@ interface Ended {
   lines: string;
   diff: string;
   taskId: string;
+  /** The view of the run after its end. */
+  state: Record<string, unknown>;
 }
 
 /** A run of a task whose command is a script. */
@@ -161,8 +164,16 @@ async function work(
   const options = { drivers, allowedDirs: [], passedEnv: {}, workspaceId: 'w', code };
   const running = code.around(await startExecution(code.job, options));
   const outcome = await running.exit;
+  const view = join(host.workOf(made.job.run.id), '.worker-state/worker-auth.json');
+  const state = await readFile(view, 'utf8').then(JSON.parse, () => ({}));
   await drivers.choose('process').remove(made.job.run.id);
-  return { outcome, lines: made.entries.map(({ message }) => message).join('\n'), diff, taskId };
+  return {
+    outcome,
+    lines: made.entries.map(({ message }) => message).join('\n'),
+    diff,
+    taskId,
+    state,
+  };
 }
 
 const changeOf = ({ outcome }: Ended) =>
@@ -331,6 +342,22 @@ async function step(
     expect(lines).toContain('.worker-state is not written');
     expect(diff).not.toContain('worker-state');
     expect(readdirSync(place.path('code/w/r/runs'))).toEqual([]);
+  });
+
+  it('has no views in a repository that ignores no files, also when the agent commits them', async () => {
+    const { outcome, diff, state } = await work(
+      `set -e; printf '!*\n' > .gitignore; git add -A; git commit -qm "By hand"
+       git ls-files --error-unmatch .worker-state/worker-auth.json; echo two > b.txt`,
+    );
+    expect(outcome).toMatchObject({ kind: 'succeeded', change: { filesChanged: 2 } });
+    expect(diff).toContain('b/b.txt');
+    expect(diff).not.toContain('worker-state');
+    expect(state).toMatchObject({ state: 'IN_REVIEW', review_state: 'pending' });
+    const refused = await work('echo two > b.txt', { whyNoDiff: 'artifact_quota' });
+    expect(refused.state).toMatchObject({
+      state: 'FAILED',
+      last_error: expect.stringContaining('could not be submitted'),
+    });
   });
 
   it('of a superseded run changes nothing', async () => {

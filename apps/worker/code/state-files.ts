@@ -16,6 +16,11 @@ const SAID: Partial<Record<Outcome['kind'], string>> = {
 };
 
 type State = 'ASSIGNED' | 'WORKING' | 'IN_REVIEW' | 'FAILED';
+/** The states of runs that have ended. */
+const STATES: Partial<Record<Outcome['kind'], State>> = {
+  succeeded: 'IN_REVIEW',
+  failed: 'FAILED',
+};
 type Said = Record<string, unknown>;
 
 export interface StateFilesParts {
@@ -65,15 +70,17 @@ export class StateFiles {
 
   /** Writes the files for the last time. Never rejects. */
   async end(outcome: Outcome): Promise<void> {
-    this.stop();
+    clearInterval(this.timer);
     this.error = outcome.kind === 'failed' ? outcome.error.message : null;
-    const isDone = outcome.kind === 'succeeded';
-    this.move(isDone ? 'IN_REVIEW' : 'FAILED', SAID[outcome.kind] ?? 'released');
+    // The run of any other outcome is released: the task waits for its next one.
+    this.move(STATES[outcome.kind] ?? 'ASSIGNED', SAID[outcome.kind] ?? 'released');
     await this.writing;
   }
 
-  stop(): void {
+  /** Resolves when nothing is written any more. Never rejects. */
+  async stop(): Promise<void> {
     clearInterval(this.timer);
+    await this.writing;
   }
 
   private move(to: State, type: string): void {
