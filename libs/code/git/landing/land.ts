@@ -190,7 +190,9 @@ export async function findLanded(
 ): Promise<string | undefined> {
   if (planned.length === 0) return undefined;
   await mirror.fetch(remote, { signal });
-  const tip = await mirror.tip(target);
+  // Somebody can have removed the target of a change that was cancelled.
+  const tip = await commitOf(`refs/heads/${target}`, mirror.call);
+  if (tip === undefined) return undefined;
   const landed = await firstWithin(tip, planned, call);
   if (landed === tip) {
     await (await CheckedOut.find(remote.local, `refs/heads/${target}`, call))?.catchUp(tip);
