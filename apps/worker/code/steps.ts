@@ -19,7 +19,7 @@ import { type CodeHost, type HostRepository, workRef } from './code-host.js';
 import { prove, whyRefused } from './prove.js';
 import { PullRequestStep, reportOfForge } from './pull-request-step.js';
 import { StepLease } from './step-lease.js';
-import type { CheckWork, StepReport, StepWork } from './types.js';
+import type { CheckWork, Finding, StepReport, StepWork } from './types.js';
 
 export interface StepsParts {
   host: CodeHost;
@@ -91,7 +91,14 @@ export class Steps {
     const { host, api, log } = this.parts;
     const { signal } = this.stopping;
     const { repositoryId, generation } = check;
-    const findings = await checkRepository(host, repository, { limits: this.limits, signal });
+    const findings = await checkRepository(host, repository, {
+      limits: this.limits,
+      signal,
+    }).catch((error: unknown): Finding[] => {
+      signal.throwIfAborted();
+      const message = `The host cannot check it: ${messageOf(error)}`.slice(0, 4_000);
+      return [{ name: 'host', outcome: 'failed', message }];
+    });
     log.info('Repository checked', { repositoryId, findings: findings.length });
     const report = () => api.reportCheck(repositoryId, generation, findings);
     await retrying('check of a repository', report, { log, signal });
