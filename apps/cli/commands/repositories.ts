@@ -145,7 +145,8 @@ const set: CommandSpec = {
   },
 };
 
-const CHECK_MS = { poll: 500, unclaimed: 30_000 };
+/** A host that died loses its check after 10 min. */
+const CHECK_MS = { poll: 500, unclaimed: 30_000, most: 900_000 };
 
 const check: CommandSpec = {
   usage: 'check <repo>',
@@ -162,6 +163,9 @@ const check: CommandSpec = {
       if (found.state === 'waiting' && performance.now() - from > CHECK_MS.unclaimed) {
         const advice = 'Start a worker with git and a sandbox: `drover worker start`.';
         throw new Failure('No host takes the check.', advice);
+      }
+      if (performance.now() - from > CHECK_MS.most) {
+        throw new Failure('The check did not end.', 'Look at the log of its worker.');
       }
       await delay(CHECK_MS.poll);
       found = await cli.drover.get('/api/v1/repositories/{id}/check', { params });

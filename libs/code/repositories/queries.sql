@@ -6,7 +6,11 @@ SELECT r.id, r.check_state, r.check_requested_at, r.checked_at, r.check_findings
 -- claim_check
 WITH due AS MATERIALIZED (
   SELECT r.id FROM repositories r
-  WHERE r.workspace_id = $1 AND r.check_state IN ('waiting', 'running')
+  WHERE r.workspace_id = $1 AND r.check_state IN ('waiting', 'running') AND r.archived_at IS NULL
+    AND NOT (EXISTS (SELECT FROM installation_pauses p
+      WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
+    OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
+      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))
     AND (r.check_until IS NULL OR r.check_until <= now())
     AND EXISTS (SELECT FROM agents a WHERE a.workspace_id = $1 AND a.id = $2
       AND 'git' = ANY (a.capabilities))

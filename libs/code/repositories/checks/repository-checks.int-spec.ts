@@ -79,3 +79,18 @@ it('only hosts with git that ask for checks get one, and a lost one is given aga
   expect(await report(agent, first)).toMatchObject({ status: 409, body: { code: 'stale_step' } });
   expect((await report(other, second)).status).toBe(200);
 });
+
+it('a pause holds checks back, and an archived repository has none', async () => {
+  const agent = await host();
+  await check();
+  const pause = { scope: 'workspace', reason: 'Stop', endRuns: true };
+  const { body } = await workspace.api.post<{ id: string }>('/pauses', pause);
+  expect((await claim(agent)).status).toBe(204);
+  await workspace.api.delete(`/pauses/${body.id}`);
+  const work = (await claim(agent)).body;
+  expect((await report(agent, work)).status).toBe(200);
+  await check();
+  await workspace.api.post(`/repositories/${id}/archive`);
+  expect((await claim(agent)).status).toBe(204);
+  expect(await check()).toMatchObject({ status: 409, body: { code: 'repository_archived' } });
+});

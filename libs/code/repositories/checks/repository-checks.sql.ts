@@ -1,3 +1,4 @@
+import { isPaused } from '#lib/admission';
 import { command, query } from '#lib/database';
 import { USES_GIT } from '#lib/kernel';
 import type { CheckState, Finding } from '../domain/repository-check.js';
@@ -43,6 +44,7 @@ export interface ClaimedCheck {
 
 /**
  * Gives a host the check that has waited longest. A host whose lease has ended loses its check.
+ * A pause of the workspace or the installation gives none.
  * Index: repositories_check_idx. $1 workspace, $2 agent.
  */
 export const claimCheck = command<ClaimedCheck>(
@@ -50,7 +52,8 @@ export const claimCheck = command<ClaimedCheck>(
   `
 WITH due AS MATERIALIZED (
   SELECT r.id FROM repositories r
-  WHERE r.workspace_id = $1 AND r.check_state IN ('waiting', 'running')
+  WHERE r.workspace_id = $1 AND r.check_state IN ('waiting', 'running') AND r.archived_at IS NULL
+    AND NOT ${isPaused('$1')}
     AND (r.check_until IS NULL OR r.check_until <= now())
     AND EXISTS (SELECT FROM agents a WHERE a.workspace_id = $1 AND a.id = $2
       AND '${USES_GIT}' = ANY (a.capabilities))

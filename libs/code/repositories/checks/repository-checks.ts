@@ -36,11 +36,19 @@ export class RepositoryChecks {
     private readonly wakeUps: WakeUps,
   ) {}
 
-  /** Asks a host for a check. One that is under way goes on. @throws DroverError `repository_not_found` */
+  /**
+   * Asks a host for a check. One that is under way goes on.
+   *
+   * @throws DroverError `repository_not_found`, `repository_archived`
+   */
   async request(caller: Caller, id: string): Promise<RepositoryCheckView> {
     const { workspaceId } = caller;
     const row = await firstRow(this.database.tenant(workspaceId), requestCheck, [workspaceId, id]);
-    if (!row) return this.get(caller, id);
+    if (!row) {
+      const { archivedAt } = await this.repositories.get(caller, id);
+      if (archivedAt !== null) throw new DroverError('repository_archived');
+      return this.get(caller, id);
+    }
     this.wakeUps.steps(workspaceId);
     return toView(row);
   }

@@ -23,7 +23,7 @@ export class RepositoryChecksController {
       'state is `finished`. A check that is under way goes on.',
   })
   @ApiOkResponse({ type: RepositoryCheckDto })
-  @ApiErrors('validation_failed', 'repository_not_found')
+  @ApiErrors('validation_failed', 'repository_not_found', 'repository_archived')
   request(@CurrentCaller() caller: Caller, @UuidParam('id') id: string) {
     return this.checks.request(caller, id);
   }
