@@ -335,6 +335,27 @@ FROM task_dependencies d JOIN agent_tasks p ON p.workspace_id = $1 AND p.id = d.
 WHERE d.workspace_id = $1 AND d.task_id = $2
 ORDER BY p.id
 
+-- prioritize_tasks
+WITH locked AS MATERIALIZED (
+  SELECT t.id, t.priority AS before FROM agent_tasks t
+  WHERE t.workspace_id = $1 AND t.id = ANY($2::uuid[]) AND t.priority <> $5::int
+    AND NOT t.status IN ('COMPLETED', 'ARCHIVED')
+  ORDER BY t.id
+  FOR NO KEY UPDATE
+),
+changed AS (
+  UPDATE agent_tasks t SET priority = $5::int, version = t.version + 1, updated_at = now()
+  FROM locked l WHERE t.workspace_id = $1 AND t.id = l.id
+  RETURNING t.id, t.version, t.status, l.before
+),
+journaled AS (
+  INSERT INTO journal (workspace_id, event, log_event, task_id, version, details, previous_status, new_status, actor_kind, actor_id)
+  SELECT $1, 'task.updated', 'task_updated', c.id, c.version, jsonb_build_object('changed', jsonb_build_object('priority',
+  jsonb_build_object('from', c.before, 'to', $5::int))) || jsonb_build_object('changedFields', $6::text[]), c.status, c.status, $3, $4
+  FROM changed c
+)
+SELECT id FROM changed
+
 -- reconsider_prerequisites
 UPDATE agent_tasks p SET dependents_unsettled = true
 FROM task_dependencies d

@@ -290,6 +290,8 @@ it('a bulk change of the priority skips finished tasks, and unknown ids refuse i
   const { body } = await prioritize([open, same, closed, open]);
   expect(body).toEqual({ matched: 3, changed: 1, skipped: 2 });
   expect(await read(open)).toMatchObject({ priority: 9, version: 2 });
+  const details = { changed: { priority: { from: 5, to: 9 } } };
+  expect((await logsOf(open)).at(-1)).toMatchObject({ event: 'task_updated', details });
   const archived = await workspace.api.post('/agent-tasks/bulk/archive', { ids: [open, closed] });
   expect(archived.body).toEqual({ matched: 2, changed: 0, skipped: 2 });
 });

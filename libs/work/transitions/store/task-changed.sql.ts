@@ -4,8 +4,10 @@ import { journalRow } from './journal.sql.js';
  * version. Needs the CTE `changed` (id, version, status).
  *
  * $1 workspace, $3 actor kind, $4 actor id, $5 details as JSON, $6 names of the changed fields.
+ *
+ * @param details SQL of a row's own details, of `c`, a row of `changed`
  */
-export function recordOfChange(event: string): string {
+export function recordOfChange(event: string, details = '$5::jsonb'): string {
   return `journaled AS (
   ${journalRow(
     {
@@ -14,7 +16,7 @@ export function recordOfChange(event: string): string {
       log_event: `'${event}'`,
       task_id: 'c.id',
       version: 'c.version',
-      details: "$5::jsonb || jsonb_build_object('changedFields', $6::text[])",
+      details: `${details} || jsonb_build_object('changedFields', $6::text[])`,
       previous_status: 'c.status',
       new_status: 'c.status',
       actor_kind: '$3',
