@@ -82,7 +82,11 @@ it('a consumer that is a million events behind gets them all, and others get new
   relay.add({ ...behind, begins: 'oldest' });
   relay.add({ ...current, begins: 'next' });
   relay.start();
-  await waitFor('it to have begun', () => behind.heard > 0);
+  // One that begins with the next event hears none that is older than its row.
+  const begun = () =>
+    db.owner.query(`SELECT FROM event_consumers WHERE name IN ('behind', 'current')`);
+  await waitFor('both to have begun', async () => (await begun()).rowCount === 2);
+  await waitFor('it to hear the first', () => behind.heard > 0);
   let total = BEHIND;
   let meanwhile = 0;
   while (behind.last < BEHIND - 1) {
