@@ -24,7 +24,7 @@ interface MenuLink {
   to: NonNullable<LinkProps['to']>;
   name: string;
   icon: ComponentProps<typeof Icon>['name'];
-  /** What the number beside the name counts. */
+  /** The counts whose sum stands beside the name. */
   counts?: (keyof Attention)[];
   operatorsOnly?: boolean;
 }

@@ -3,7 +3,7 @@ import type { CommandSpec, Commands } from '../command.js';
 
 type Counts = components['schemas']['Attention'];
 
-/** What each count means, and the command that shows more. */
+/** Each count with its meaning and the command that shows more. */
 const LINES: [keyof Counts, string, string][] = [
   ['failedTasks', 'failed tasks', 'drover dead-letter list'],
   ['openQuestions', 'open questions', 'drover question list'],

@@ -6,7 +6,7 @@ export type Attention = components['schemas']['Attention'];
 const EVERY_MS = 15_000;
 const MAX_COUNT = 100;
 
-/** What needs people, for the overview and the menu. */
+/** Reads the counts for the overview and the menu. */
 export function useAttention() {
   return useRead(['attention'], (api, signal) => api.get('/api/v1/attention', { signal }), {
     every: EVERY_MS,

@@ -124,7 +124,7 @@ const CHANGES = defineColumns<MergedChange>([
   { id: 'age', head: 'Merged', width: '88px', cell: ({ mergedAt }) => <Ago at={mergedAt} /> },
 ]);
 
-/** What merged changes cost: their groups side by side, and each of them. */
+/** The cost of merged changes: their groups side by side, and each of them. */
 export function ChangeCostsPage() {
   const { groupBy = 'agentKind', days = 30 } = route.useSearch();
   const navigate = useNavigate();

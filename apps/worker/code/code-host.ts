@@ -33,7 +33,7 @@ export interface CodeHostOptions {
   scripts: string;
   /** The name of this worker. */
   worker: string;
-  /** Whether working folders have views of their runs (`.worker-state`). */
+  /** Writes views of runs into their working folders (`.worker-state`). */
   writesState: boolean;
   /** The days without use after which copies of repositories and results of setups are removed. */
   keepDays: number;

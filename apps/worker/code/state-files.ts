@@ -124,7 +124,7 @@ export class StateFiles {
     };
   }
 
-  /** What the last submission got to hear. */
+  /** The feedback on the last submission. */
   private ofReview() {
     const { job, change } = this.begin;
     const reviews = change.feedback.map(({ kind, verdict, author, body, comments, createdAt }) => ({

@@ -20,7 +20,7 @@ export type FoundPullRequest = Schemas['RecordPullRequest'];
 /** A check of a repository that this host has claimed. */
 export type CheckWork = Schemas['CheckWork'];
 
-/** What a host found in a repository. */
+/** The findings of a host in a repository. */
 export type Finding = Schemas['ReportedFinding'];
 
 export type StepReport = Schemas['ReportStep'];

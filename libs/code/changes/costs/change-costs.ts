@@ -27,7 +27,7 @@ const FILE_PAGE = 1_000;
 /** The maximum number of groups in a summary. */
 const GROUPS = 500;
 
-/** What merged changes cost: each of them, and the ranges of their groups. */
+/** The cost of merged changes: each of them, and the ranges of their groups. */
 @Injectable()
 export class ChangeCosts {
   constructor(
