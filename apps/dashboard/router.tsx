@@ -8,6 +8,7 @@ import {
 import { Empty, Page } from './components/parts.js';
 import { parseCostSearch } from './domain/change-costs.js';
 import { parseGroup } from './domain/changes.js';
+import { parsePrefill } from './domain/task-draft.js';
 import { parseFilter } from './domain/task-filter.js';
 import { Shell } from './shell.js';
 
@@ -29,6 +30,7 @@ const routes = [
   createRoute({
     getParentRoute: () => root,
     path: '/tasks/new',
+    validateSearch: parsePrefill,
     component: lazyRouteComponent(() => import('./pages/new-task.js'), 'NewTaskPage'),
   }),
   createRoute({

@@ -111,12 +111,6 @@ export function describeError(error: unknown): string {
   return `This page failed: ${(error as Error).message}. Reload the page.`;
 }
 
-/** The server's error message about a field of a form. */
-export function fieldError(error: unknown, field: string): string | undefined {
-  if (!(error instanceof DroverProblem)) return undefined;
-  return error.problem.errors?.find((fault) => fault.field === field)?.message;
-}
-
 function endSentence(text: string | undefined): string {
   return text === undefined || /[.!?]$/.test(text) ? (text ?? '') : `${text}.`;
 }

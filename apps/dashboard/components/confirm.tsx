@@ -1,5 +1,6 @@
 import { type FormEvent, type ReactNode, type RefObject, useState } from 'react';
 import { describeError } from '../api/read.js';
+import { FormProblem, hasAllFields } from './field-errors.js';
 import { Button } from './parts.js';
 
 /** Callbacks for the result of an action. */
@@ -26,7 +27,9 @@ interface ConfirmProps extends DialogProps {
  */
 export function Confirm({ dialog, title, confirm, onConfirm, children }: ConfirmProps) {
   const [isBusy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<string>();
+  const [problem, setProblem] = useState<unknown>();
+  /** The text below the form. The fields of the form show their own errors. */
+  const [rest, setRest] = useState<string>();
   function submit(event: FormEvent<HTMLFormElement>): void {
     event.preventDefault();
     const form = event.currentTarget;
@@ -37,23 +40,25 @@ export function Confirm({ dialog, title, confirm, onConfirm, children }: Confirm
         dialog.current?.close();
       },
       onError: (error) => {
-        setProblem(describeError(error));
+        setProblem(error);
+        setRest(hasAllFields(error, form) ? undefined : describeError(error));
         setBusy(false);
       },
     });
   }
   function resetState(): void {
     setProblem(undefined);
+    setRest(undefined);
     setBusy(false);
   }
   return (
     <dialog ref={dialog} aria-label={title} onClose={resetState}>
       <form onSubmit={submit}>
         <h2>{title}</h2>
-        {children}
-        {problem !== undefined && (
+        <FormProblem value={problem}>{children}</FormProblem>
+        {rest !== undefined && (
           <p className="problem" role="alert">
-            {problem}
+            {rest}
           </p>
         )}
         <div className="actions">

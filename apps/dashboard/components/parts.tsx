@@ -1,5 +1,6 @@
-import type { ButtonHTMLAttributes, ReactNode } from 'react';
+import { type ButtonHTMLAttributes, isValidElement, type ReactNode, use } from 'react';
 import { describeError } from '../api/read.js';
+import { describeFieldError, FormProblem } from './field-errors.js';
 import { useNow } from './now.js';
 import { formatRelative, formatExact } from '../domain/format.js';
 
@@ -64,15 +65,19 @@ interface FieldProps {
   children: ReactNode;
 }
 
+/** A field with its label. It shows the error of its form's request that is about its control. */
 export function Field({ label, hint, error, children }: FieldProps) {
+  const problem = use(FormProblem);
+  const name = isValidElement<{ name?: string }>(children) ? children.props.name : undefined;
+  const wrong = error ?? (name && describeFieldError(problem, name, label));
   return (
     <label className="field">
       <span>{label}</span>
       {children}
       {hint && <span className="hint">{hint}</span>}
-      {error && (
+      {wrong && (
         <span className="wrong" role="alert">
-          {error}
+          {wrong}
         </span>
       )}
     </label>

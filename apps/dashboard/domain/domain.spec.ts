@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { cutText, formatBytes, formatDuration, stripControls, formatCount } from './format.js';
 import { splitMatches } from './log-line.js';
 import { allowedCommands, listedStatus } from './status.js';
-import { toTaskDraft } from './task-draft.js';
+import { parsePrefill, toFormValues, toTaskDraft } from './task-draft.js';
 import { parseFilter } from './task-filter.js';
 import { toUsageDays } from './usage-days.js';
 
@@ -101,7 +101,8 @@ it('a form becomes a task draft, and input that is not a JSON object is refused'
   const fields = { title: ' A ', taskType: 't', priority: '7', maxRetries: '0', tags: 'a, b' };
   for (const [name, value] of Object.entries(fields)) form.set(name, value);
   form.set('command', 'echo hi');
-  form.set('input', '{"branch":"main"}');
+  form.set('inputContext', '{"branch":"main"}');
+  form.set('secrets', 'TOKEN=a=b\n');
   expect(toTaskDraft(form)).toEqual({
     title: 'A',
     taskType: 't',
@@ -109,9 +110,35 @@ it('a form becomes a task draft, and input that is not a JSON object is refused'
     maxRetries: 0,
     tags: ['a', 'b'],
     inputContext: { branch: 'main', command: ['sh', '-c', 'echo hi'] },
+    secrets: { TOKEN: 'a=b' },
   });
-  form.set('input', '[1]');
+  form.set('inputContext', '[1]');
   expect(() => toTaskDraft(form)).toThrow('not a JSON object');
+});
+
+it('the values of an address fill the form and become the same task', () => {
+  const task = {
+    title: '42',
+    taskType: 'code',
+    priority: 9,
+    maxRetries: 1,
+    timeoutSeconds: null,
+    projectId: '0198c5a0-0000-7000-8000-000000000001',
+    tags: ['two words', 'b'],
+    steps: ['First, this', 'Then that'],
+    startAt: '2026-11-30T08:15:30.000Z',
+    agent: { kind: 'codex', model: 'gpt-5', settings: { permissions: [] } },
+    inputContext: { command: ['node', 'a.js'], keep: 7 },
+    concurrencyKey: 'build',
+    concurrencyLimit: 2,
+  };
+  const prefill = parsePrefill({ ...task, title: 42, secrets: { A: 'b' }, dependsOn: {}, x: 1 });
+  expect(Object.keys(prefill)).toHaveLength(Object.keys(task).length);
+  const form = new FormData();
+  for (const [name, value] of Object.entries(toFormValues(prefill))) form.set(name, value);
+  expect(toTaskDraft(form)).toEqual(task);
+  const shellLine = toFormValues({ inputContext: { command: ['sh', '-c', 'echo hi'] } });
+  expect(shellLine).toMatchObject({ command: 'echo hi', inputContext: '' });
 });
 
 it.each([

@@ -15,7 +15,7 @@ export function toRule(form: FormData): Rule {
 /** Builds the request for a new schedule of one task. @throws FormError if the input is invalid JSON */
 export function toScheduleDraft(form: FormData): NewSchedule {
   const text = (name: string) => String(form.get(name) ?? '').trim();
-  const input = parseInput(text('input'));
+  const input = parseInput(text('input'), 'input');
   const command = text('command');
   const inputContext = command === '' ? input : { ...input, command: ['sh', '-c', command] };
   const task = {

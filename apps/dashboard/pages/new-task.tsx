@@ -1,21 +1,45 @@
-import { Link, useNavigate } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
+import { getRouteApi, Link, useLocation, useNavigate } from '@tanstack/react-router';
+import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { saveAttachments } from '../api/attachments.js';
-import { describeError, useCommand, fieldError } from '../api/read.js';
-import { Button, Field, Page } from '../components/parts.js';
-import { toTaskDraft } from '../domain/task-draft.js';
-import { DroverProblem } from '#lib/api-client';
+import { describeError, useCommand } from '../api/read.js';
+import { FormProblem, hasAllFields } from '../components/field-errors.js';
+import { Button, Page } from '../components/parts.js';
+import { TaskFields } from '../components/task-fields.js';
+import { parsePrefill, type TaskPrefill, toTaskDraft } from '../domain/task-draft.js';
 
-interface NewTask {
-  draft: ReturnType<typeof toTaskDraft>;
-  files: File[];
+declare module '@tanstack/react-router' {
+  interface HistoryState {
+    /** Values for the form of a new task that are too long for an address. */
+    task?: TaskPrefill;
+  }
 }
 
+const route = getRouteApi('/tasks/new');
+
+/**
+ * The form of a new task. Its fields begin with the values of the address, and of the state of the
+ * navigation, which is right where both have one:
+ * `<Link to="/tasks/new" search={{ title: 'Build' }} state={{ task: { inputContext } }}>`.
+ */
 export function NewTaskPage() {
+  const search = route.useSearch();
+  const { state } = useLocation();
+  const prefill = { ...search, ...parsePrefill({ ...state.task }) };
+  return (
+    <Page title="Create task" above={<Link to="/tasks">Tasks</Link>}>
+      <TaskForm key={JSON.stringify(prefill)} prefill={prefill} />
+    </Page>
+  );
+}
+
+function TaskForm({ prefill }: { prefill: TaskPrefill }) {
   const navigate = useNavigate();
-  const [jsonError, setJsonError] = useState<string>();
+  const form = useRef<HTMLFormElement>(null);
+  const [rest, setRest] = useState<string>();
   const create = useCommand(
-    async (api, { draft, files }: NewTask) => {
+    async (api, form: FormData) => {
+      const draft = toTaskDraft(form);
+      const files = form.getAll('files').filter((file) => file instanceof File);
       const attachments = await saveAttachments(api, files);
       const added = attachments && { inputContext: { ...draft.inputContext, attachments } };
       return api.post('/api/v1/agent-tasks', { body: { ...draft, ...added } });
@@ -27,101 +51,40 @@ export function NewTaskPage() {
     },
   );
 
+  // A wrong field must not stay hidden.
+  const open = (element: Element) => element.closest('details')?.setAttribute('open', '');
+  useEffect(() => {
+    form.current?.querySelectorAll('.wrong').forEach(open);
+  }, [create.error]);
+
   function submit(event: FormEvent<HTMLFormElement>): void {
     event.preventDefault();
-    setJsonError(undefined);
-    try {
-      const form = new FormData(event.currentTarget);
-      const files = form.getAll('files').filter((file) => file instanceof File);
-      create.mutate({ draft: toTaskDraft(form), files });
-    } catch (error) {
-      setJsonError((error as Error).message);
-    }
+    create.mutate(new FormData(event.currentTarget), {
+      onError: (error) =>
+        setRest(hasAllFields(error, form.current) ? undefined : describeError(error)),
+    });
   }
 
-  const { error } = create;
-  const hasFields = error instanceof DroverProblem && (error.problem.errors?.length ?? 0) > 0;
   return (
-    <Page title="Create task" above={<Link to="/tasks">Tasks</Link>}>
-      <form className="form" onSubmit={submit}>
-        {error && !hasFields && <p className="problem">{describeError(error)}</p>}
-        <Field label="Title" error={fieldError(error, 'title')}>
-          <input className="input" name="title" required maxLength={255} autoFocus />
-        </Field>
-        <Field label="Description" error={fieldError(error, 'description')}>
-          <textarea className="input" name="description" rows={3} maxLength={20_000} />
-        </Field>
-        <div className="pair">
-          <Field
-            label="Type"
-            hint="Agents can restrict the types that they accept."
-            error={fieldError(error, 'taskType')}
-          >
-            <input className="input" name="taskType" required maxLength={100} defaultValue="task" />
-          </Field>
-          <Field label="Priority" hint="10 runs first." error={fieldError(error, 'priority')}>
-            <input
-              className="input"
-              name="priority"
-              type="number"
-              min={1}
-              max={10}
-              defaultValue={5}
-            />
-          </Field>
-          <Field label="Maximum retries" error={fieldError(error, 'maxRetries')}>
-            <input
-              className="input"
-              name="maxRetries"
-              type="number"
-              min={0}
-              max={100}
-              defaultValue={3}
-            />
-          </Field>
-        </div>
-        <Field
-          label="Command"
-          hint="One shell line for workers that run commands. It becomes inputContext.command."
-          error={fieldError(error, 'inputContext')}
-        >
-          <input className="input mono" name="command" placeholder="echo hello" />
-        </Field>
-        <Field
-          label="Additional input"
-          hint="A JSON object that the agent receives as inputContext."
-          error={jsonError}
-        >
-          <textarea className="input" name="input" rows={4} placeholder='{"branch": "main"}' />
-        </Field>
-        <Field label="Files" hint="A coding agent gets them as attachments.">
-          <input className="input" name="files" type="file" multiple />
-        </Field>
-        <div className="pair">
-          <Field
-            label="Required capabilities"
-            hint="Separate with commas."
-            error={fieldError(error, 'requiredCapabilities')}
-          >
-            <input className="input" name="capabilities" />
-          </Field>
-          <Field label="Tags" hint="Separate with commas." error={fieldError(error, 'tags')}>
-            <input className="input" name="tags" />
-          </Field>
-        </div>
-        <Field
-          label="Depends on"
-          hint="IDs of tasks that must complete first. Separate with commas."
-          error={fieldError(error, 'dependsOn')}
-        >
-          <input className="input mono" name="dependsOn" />
-        </Field>
-        <div>
-          <Button type="submit" look="primary" disabled={create.isPending}>
-            {create.isPending ? 'Creating…' : 'Create task'}
-          </Button>
-        </div>
-      </form>
-    </Page>
+    <form
+      ref={form}
+      className="form"
+      onSubmit={submit}
+      onInvalidCapture={({ target }) => open(target as Element)}
+    >
+      <FormProblem value={create.error}>
+        <TaskFields prefill={prefill} />
+      </FormProblem>
+      {create.error && rest !== undefined && (
+        <p className="problem" role="alert">
+          {rest}
+        </p>
+      )}
+      <div>
+        <Button type="submit" look="primary" disabled={create.isPending}>
+          {create.isPending ? 'Creating…' : 'Create task'}
+        </Button>
+      </div>
+    </form>
   );
 }
