@@ -2,6 +2,7 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
+import { takeInvitation } from './api/invitation.js';
 import { session } from './api/session.js';
 import { Notices } from './components/notices.js';
 import { applyTheme } from './components/theme.js';
@@ -14,6 +15,7 @@ import './styles/table.css';
 import './styles/conversation.css';
 
 applyTheme();
+takeInvitation();
 
 const queries = new QueryClient({
   defaultOptions: {

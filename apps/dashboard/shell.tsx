@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, type LinkProps, Outlet, useRouter } from '@tanstack/react-router';
 import { type ComponentProps, Suspense, useMemo, useState, useSyncExternalStore } from 'react';
 import { type Attention, formatAttention, useAttention } from './api/attention.js';
+import { openInvitation } from './api/invitation.js';
 import { Live, useLive } from './api/live.js';
 import { session } from './api/session.js';
 import {
@@ -18,6 +19,7 @@ import { Icon } from './components/icons.js';
 import { Button, Empty, Failure } from './components/parts.js';
 import { OwnInvitations } from './components/own-invitations.js';
 import { ThemeSwitch } from './components/theme.js';
+import { InvitationPage } from './pages/invitation.js';
 import { SignInPage } from './pages/sign-in.js';
 
 interface MenuLink {
@@ -54,7 +56,12 @@ const LINKS: MenuLink[] = [
 /** The frame around every page: the signed-in user and the workspace. */
 export function Shell() {
   const state = useSyncExternalStore(session.subscribe, () => session.state);
+  const [invitation, setInvitation] = useState(openInvitation);
   if (state === 'restoring') return <div className="state">Signing in…</div>;
+  if (invitation !== undefined) {
+    const close = () => setInvitation(undefined);
+    return <InvitationPage token={invitation} signedIn={state === 'signed-in'} onClose={close} />;
+  }
   if (state === 'signed-out') return <SignInPage />;
   return <SignedIn />;
 }

@@ -17,6 +17,8 @@ const PAGES = [
   'questions',
   'audit',
   'settings',
+  'invitation',
+  'sign-in',
 ];
 
 /** The page loads nothing from elsewhere, runs no inline script or style, and cannot be framed. */

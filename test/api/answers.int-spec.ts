@@ -130,7 +130,9 @@ async function goodRequest(route: Route, { tenant, kind }: Who): Promise<Wire> {
     ...(await extrasOf(route, () => anAccount(app, tenant))),
   };
   const invitation =
-    route.name === 'POST /invitations/{id}/accept' ? await anInvitation(tenant) : own.invitation;
+    route.name === 'POST /invitations/{id}/accept'
+      ? (await anInvitation(tenant)).id
+      : own.invitation;
   const asker: Asker = { kind, caller: { ...caller, own: { ...own, task, invitation } }, extras };
   const wire = requestWith(route, asker, new Map());
   if (route.access?.operator) return { ...wire, headers: await anOperator(app) };
@@ -168,6 +170,13 @@ async function bodyFor(route: Route, { tenant, kind }: Who): Promise<Record<stri
       return { dependsOn: [prerequisite] };
     case 'POST /workspaces/{workspaceId}/members':
       return { userId: await aUserToAdd(tenant) };
+    case 'POST /auth/invitation':
+    case 'POST /invitations/accept':
+      return { token: (await anInvitation(tenant)).token };
+    case 'POST /auth/invitation/sign-up': {
+      const email = `invited-${newId()}@example.test`;
+      return { token: (await anInvitation(tenant, email)).token };
+    }
     case 'POST /changes/{id}/approve':
       return { headCommit: COMMIT };
     case 'POST /change-steps/{changeId}/plan':
@@ -242,14 +251,17 @@ async function aUserToAdd({ userId }: Tenant): Promise<string> {
   return aUser(app.db.owner);
 }
 
-/** The target is another workspace than the tenant's current one. */
-async function anInvitation({ userId }: Tenant): Promise<string> {
+/** The target is another workspace than the tenant's current one. The default address is the user's. */
+async function anInvitation({ userId }: Tenant, email?: string) {
   const { rows } = await app.db.owner.query<{ email: string }>(
     'SELECT email FROM users WHERE id = $1',
     [userId],
   );
   const { api, id } = await app.newWorkspace();
-  const body = { email: rows[0]?.email, role: 'VIEWER' };
-  const invited = await api.post<{ id: string }>(`/workspaces/${id}/invitations`, body);
-  return invited.body.id;
+  const body = { email: email ?? rows[0]?.email, role: 'VIEWER' };
+  const invited = await api.post<{ id: string; link: string }>(
+    `/workspaces/${id}/invitations`,
+    body,
+  );
+  return { id: invited.body.id, token: invited.body.link.split('#')[1] };
 }

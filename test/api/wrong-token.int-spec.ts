@@ -26,6 +26,8 @@ const PUBLIC = [
   'GET /health/coordinator',
   'GET /healthz',
   'GET /readyz',
+  'POST /auth/invitation',
+  'POST /auth/invitation/sign-up',
   'POST /auth/login',
   'POST /auth/refresh',
   'POST /auth/sign-up',

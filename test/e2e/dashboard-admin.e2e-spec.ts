@@ -231,6 +231,46 @@ describe('the dashboard', () => {
     await page.getByText('Password changed').waitFor();
   });
 
+  it('an invitation link leads a person without an account into the workspace', async () => {
+    const invite = async (email: string) => {
+      await page.goto('/settings');
+      await button('Invite member').click();
+      await openDialog().getByLabel('Email address').fill(email);
+      await openDialog().getByLabel('Role').selectOption('VIEWER');
+      await confirm('Invite member');
+      return (await page.locator('pre.foreign').textContent())?.trim() ?? '';
+    };
+    const link = await invite('invited@example.test');
+    await button('Copy').waitFor();
+    const theirs = await browser.open();
+    await theirs.goto(link);
+    await theirs.getByText('invites invited@example.test').waitFor();
+    expect(theirs.url()).not.toContain('#');
+    expect(await listAxeFindingsInAllLooks(theirs)).toEqual([]);
+    await theirs.getByLabel('Name').fill('Ann');
+    await theirs.getByLabel('Password').fill('a password that is long enough');
+    await theirs.getByRole('button', { name: 'Create account' }).click();
+    await theirs.getByRole('navigation', { name: 'Pages' }).waitFor();
+    await theirs.goto('/settings');
+    await theirs.getByRole('row').filter({ hasText: 'invited@example.test' }).waitFor();
+
+    const second = await invite('');
+    await rowOf('Anybody with the link').waitFor();
+    await theirs.goto(second);
+    await theirs.getByRole('button', { name: 'Accept invitation' }).click();
+    await theirs
+      .getByRole('alert')
+      .getByText(/already a member/)
+      .waitFor();
+    await theirs.getByRole('button', { name: 'Not now' }).click();
+    await theirs.getByRole('navigation', { name: 'Pages' }).waitFor();
+    await rowOf('Anybody with the link').getByRole('button', { name: 'Revoke' }).click();
+    await page.getByText('Invitation revoked').waitFor();
+    await theirs.goto(second);
+    await theirs.getByText(/invitation does not exist/).waitFor();
+    await theirs.context().close();
+  });
+
   it('a refused form shows the reason and keeps its input', async () => {
     await page.goto('/webhooks');
     await button('Create webhook').click();

@@ -419,6 +419,8 @@ export const ATTEMPTS: Record<string, readonly (readonly [sql: string, by: strin
       `UPDATE workspace_invitations SET email = 'Up@example.test'`,
       'workspace_invitations_email_check',
     ],
+    [`UPDATE workspace_invitations SET email = NULL`, 'workspace_invitations_have_an_addressee'],
+    [`UPDATE workspace_invitations SET token_hash = 'x'`, 'workspace_invitations_token_hash_check'],
     [`UPDATE api_keys SET role = 'OWNER'`, 'api_keys_role_check'],
     [`UPDATE api_keys SET scopes = '{}'`, 'api_keys_scopes_check'],
     [

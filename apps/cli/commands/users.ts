@@ -76,6 +76,21 @@ const enable: CommandSpec = {
   },
 };
 
+const verify: CommandSpec = {
+  usage: 'verify <user>',
+  summary: 'Confirm that the email address is of the user',
+  about:
+    'People who sign up by an invitation link can enter any address. Until you confirm it, single ' +
+    'sign-on does not find the account by the address, and the user gets no email.',
+  examples: ['user verify ann@example.org'],
+  run: async (cli, [id = '']) => {
+    const params = { path: { id } };
+    const body = { emailVerified: true };
+    const user = await cli.drover.patch('/api/v1/users/{id}', { params, body });
+    cli.out.done(user, `${user.email} verified`);
+  },
+};
+
 const password: CommandSpec = {
   usage: 'password [user]',
   summary: 'Change your password, or reset the password of a user',
@@ -104,7 +119,7 @@ async function reset(cli: Cli, id: string): Promise<void> {
 const commands: Commands = {
   user: {
     summary: 'Manage the users of the installation, and your password',
-    commands: [list, create, disable, enable, password],
+    commands: [list, create, disable, enable, verify, password],
   },
 };
 

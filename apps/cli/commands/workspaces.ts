@@ -105,18 +105,57 @@ const members: CommandSpec = {
 };
 
 const invite: CommandSpec = {
-  usage: 'invite <email>',
-  summary: 'Invite a member, who accepts after signing in',
+  usage: 'invite [email]',
+  summary: 'Create an invitation and print its link once',
+  about:
+    'Send the link to the person. It is valid once, for 14 days, and leads a person without an ' +
+    'account through creating one. With an email address, only an account of that address can ' +
+    'accept. Without one, anybody who has the link can.',
   options: [['--role <role>', 'OWNER, ADMIN, MEMBER or VIEWER (default MEMBER)']],
-  examples: ['workspace invite ann@example.org --role VIEWER'],
-  run: async (cli, [email = ''], flags) => {
+  examples: ['workspace invite ann@example.org --role VIEWER', 'workspace invite'],
+  run: async (cli, [email], flags) => {
     const params = { path: { workspaceId: await cli.workspaceId() } };
-    const body = { email, role: (flags.text('role') ?? 'MEMBER') as Role };
+    const body = { ...(email && { email }), role: (flags.text('role') ?? 'MEMBER') as Role };
     const invitation = await cli.drover.post('/api/v1/workspaces/{workspaceId}/invitations', {
       params,
       body,
     });
-    cli.out.done(invitation, `${email} invited as ${invitation.role}`);
+    cli.out.note(`${email ?? 'The holder of the link'} is invited as ${invitation.role}. Link:`);
+    cli.out.done(invitation, invitation.link);
+  },
+};
+
+const invitations: CommandSpec = {
+  usage: 'invitations',
+  summary: 'List the open invitations of the workspace',
+  options: LIST_OPTIONS,
+  examples: ['workspace invitations'],
+  run: async (cli, _args, flags) => {
+    const path = { workspaceId: await cli.workspaceId() };
+    const found = await readList(flags, (query) =>
+      cli.drover.get('/api/v1/workspaces/{workspaceId}/invitations', { params: { path, query } }),
+    );
+    cli.out.rows(
+      found,
+      [
+        { title: 'id', of: ({ id }) => id },
+        { title: 'email', of: ({ email }) => email ?? 'anybody with the link', wide: true },
+        { title: 'role', of: ({ role }) => role },
+        { title: 'created', of: ({ createdAt }) => formatAge(createdAt) },
+      ],
+      'No open invitations.',
+    );
+  },
+};
+
+const uninvite: CommandSpec = {
+  usage: 'uninvite <invitation>',
+  summary: 'Revoke an invitation and its link',
+  examples: ['workspace uninvite $INVITATION'],
+  run: async (cli, [id = '']) => {
+    const params = { path: { workspaceId: await cli.workspaceId(), id } };
+    await cli.drover.delete('/api/v1/workspaces/{workspaceId}/invitations/{id}', { params });
+    cli.out.done({ id }, 'Invitation revoked');
   },
 };
 
@@ -212,7 +251,7 @@ const revoke: CommandSpec = {
 const commands: Commands = {
   workspace: {
     summary: 'Manage workspaces and their members',
-    commands: [list, create, set, use, members, invite, remove],
+    commands: [list, create, set, use, members, invite, invitations, uninvite, remove],
   },
   key: { summary: 'Manage API keys of the workspace', commands: [keys, createKey, revoke] },
 };

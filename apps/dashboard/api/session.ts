@@ -10,6 +10,9 @@ type SignIn = components['schemas']['TokenPair'];
 
 export type SessionState = 'restoring' | 'signed-in' | 'signed-out';
 
+/** The client for requests before a sign-in. */
+export const anybodyApi = createClient({ baseUrl: location.origin, credentials: anonymous });
+
 /** The storage key of the refresh token in this tab. docs/adr/0054 explains the choice. */
 const STORAGE_KEY = 'drover.refresh';
 /** An access token that expires within this time is renewed before use, in milliseconds. */
@@ -25,7 +28,7 @@ export class Session implements Credentials {
   private readonly listeners = new Set<() => void>();
 
   constructor(
-    private readonly api = createClient({ baseUrl: location.origin, credentials: anonymous }),
+    private readonly api = anybodyApi,
     private readonly storage: Storage = sessionStorage,
   ) {}
 
@@ -87,7 +90,8 @@ export class Session implements Credentials {
     }
   }
 
-  private accept(signIn: SignIn): void {
+  /** Begins or continues the session with these tokens. */
+  accept(signIn: SignIn): void {
     this.storage.setItem(STORAGE_KEY, signIn.refreshToken);
     const endsAt = Date.now() + signIn.expiresInSeconds * 1000;
     this.access = { token: signIn.accessToken, endsAt };

@@ -6,6 +6,7 @@ import { stripControls } from '../domain/format.js';
 import { Confirm } from './confirm.js';
 import { FormDialog } from './form-dialog.js';
 import { Ago, Button, Empty, Field, Loaded, Panel } from './parts.js';
+import { Secret } from './secret.js';
 import { defineColumns, Table } from './table.js';
 
 type Member = components['schemas']['Member'];
@@ -173,7 +174,7 @@ const INVITATIONS = defineColumns<Invitation>([
     id: 'email',
     head: 'Email address',
     width: 'minmax(160px, 2fr)',
-    cell: ({ email }) => <bdi>{stripControls(email)}</bdi>,
+    cell: ({ email }) => <bdi>{stripControls(email ?? 'Anybody with the link')}</bdi>,
   },
   { id: 'role', head: 'Role', width: '90px', cell: ({ role }) => role },
   { id: 'ends', head: 'Expires', width: '84px', cell: ({ expiresAt }) => <Ago at={expiresAt} /> },
@@ -182,42 +183,50 @@ const INVITATIONS = defineColumns<Invitation>([
 
 export function Invitations() {
   const { workspaceId } = useWorkspace();
+  const [link, setLink] = useState<string>();
   const invitations = useRead(['invitations'], (api, signal) => {
     const params = { path: { workspaceId }, query: { limit: 200 } };
     return api.get('/api/v1/workspaces/{workspaceId}/invitations', { params, signal });
   });
   return (
-    <Panel title="Invitations" flush end={<Invite />}>
-      <Loaded query={invitations}>
-        {({ items }) =>
-          items.length === 0 ? (
-            <Empty title="No pending invitations" small>
-              <p>Invitations appear after sign-in. Drover sends no email, so tell the person.</p>
-            </Empty>
-          ) : (
-            <Table
-              label="Invitations"
-              columns={INVITATIONS}
-              rows={items}
-              keyOf={({ id }) => id}
-              least={420}
-            />
-          )
-        }
-      </Loaded>
-    </Panel>
+    <>
+      {link !== undefined && <Secret title="Invitation link" value={link} />}
+      <Panel title="Invitations" flush end={<Invite onLink={setLink} />}>
+        <Loaded query={invitations}>
+          {({ items }) =>
+            items.length === 0 ? (
+              <Empty title="No pending invitations" small>
+                <p>Invite a member, then send them the link. Drover sends no email.</p>
+              </Empty>
+            ) : (
+              <Table
+                label="Invitations"
+                columns={INVITATIONS}
+                rows={items}
+                keyOf={({ id }) => id}
+                least={420}
+              />
+            )
+          }
+        </Loaded>
+      </Panel>
+    </>
   );
 }
 
-function Invite() {
+function Invite({ onLink }: { onLink: (link: string) => void }) {
   const { workspaceId } = useWorkspace();
   const invite = useCommand(
     (api, form: FormData) =>
       api.post('/api/v1/workspaces/{workspaceId}/invitations', {
         params: { path: { workspaceId } },
-        body: { email: String(form.get('email')), role: form.get('role') as Role },
+        body: { ...emailIn(form), role: form.get('role') as Role },
       }),
-    { done: 'Invitation created', changes: [['invitations']] },
+    {
+      done: 'Invitation created',
+      changes: [['invitations']],
+      onDone: ({ link }) => onLink(link),
+    },
   );
   return (
     <FormDialog
@@ -226,8 +235,8 @@ function Invite() {
       confirm="Invite member"
       onConfirm={invite.mutate}
     >
-      <Field label="Email address">
-        <input className="input" name="email" type="email" required />
+      <Field label="Email address" hint="Leave it empty to invite anybody who has the link.">
+        <input className="input" name="email" type="email" maxLength={320} />
       </Field>
       <Field label="Role">
         <select className="input" name="role" defaultValue="MEMBER">
@@ -238,6 +247,11 @@ function Invite() {
       </Field>
     </FormDialog>
   );
+}
+
+function emailIn(form: FormData): { email?: string } {
+  const email = String(form.get('email')).trim();
+  return email === '' ? {} : { email };
 }
 
 function Revoke({ id }: { id: string }) {

@@ -14,6 +14,7 @@ import { Sessions } from './auth/sessions.js';
 import { AgentTokensController } from './http/agent-tokens.controller.js';
 import { ApiKeysController } from './http/api-keys.controller.js';
 import { AuthController } from './http/auth.controller.js';
+import { InvitationLinksController } from './http/invitation-links.controller.js';
 import { InvitationsController } from './http/invitations.controller.js';
 import { OwnInvitationsController } from './http/own-invitations.controller.js';
 import { MembersController } from './http/members.controller.js';
@@ -30,6 +31,7 @@ import { TokenService } from './tokens/token.service.js';
 import { SignUpService } from './users/sign-up.service.js';
 import { UsersService } from './users/users.service.js';
 import { VALKEY_PROVIDERS } from './valkey/valkey.providers.js';
+import { InvitationLinks } from './workspaces/invitation-links.js';
 import { InvitationsService } from './workspaces/invitations.service.js';
 import { MemberHooks } from './workspaces/member-hooks.js';
 import { MembersService } from './workspaces/members.service.js';
@@ -44,6 +46,7 @@ import { WorkspacesService } from './workspaces/workspaces.service.js';
     UsersController,
     WorkspacesController,
     MembersController,
+    InvitationLinksController,
     InvitationsController,
     OwnInvitationsController,
     ApiKeysController,
@@ -75,6 +78,7 @@ import { WorkspacesService } from './workspaces/workspaces.service.js';
     MembersService,
     MemberHooks,
     InvitationsService,
+    InvitationLinks,
     ApiKeysService,
     { provide: APP_GUARD, useExisting: AuthGuard },
   ],

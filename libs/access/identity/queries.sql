@@ -3,13 +3,34 @@
 -- identity_accept_invitation
 WITH chosen AS (
      SELECT i.workspace_id, i.id, i.role
-       FROM users u
-     JOIN workspace_invitations i ON i.email = u.email AND i.expires_at > now()
-     JOIN workspaces w ON w.id = i.workspace_id AND w.archived_at IS NULL
+       FROM workspace_invitations i
+     JOIN workspaces w ON w.id = i.workspace_id AND w.archived_at IS NULL AND i.expires_at > now()
      JOIN workspace_members m ON m.workspace_id = i.workspace_id AND m.user_id = i.invited_by
       AND (m.role = 'OWNER' OR m.role = 'ADMIN' AND i.role <> 'OWNER')
      JOIN users inviter ON inviter.id = m.user_id AND inviter.disabled_at IS NULL
+     JOIN users u ON u.email = i.email
       WHERE i.id = $1 AND u.id = $2
+        FOR SHARE OF m FOR UPDATE OF i),
+   taken AS (
+     DELETE FROM workspace_invitations i USING chosen c
+      WHERE i.workspace_id = c.workspace_id AND i.id = c.id),
+   made AS (
+     INSERT INTO workspace_members (workspace_id, user_id, role)
+     SELECT workspace_id, $2, role FROM chosen
+     ON CONFLICT (workspace_id, user_id) DO NOTHING
+     RETURNING user_id)
+   SELECT workspace_id, role, EXISTS (SELECT FROM made) AS made FROM chosen
+
+-- identity_accept_link
+WITH chosen AS (
+     SELECT i.workspace_id, i.id, i.role
+       FROM workspace_invitations i
+     JOIN workspaces w ON w.id = i.workspace_id AND w.archived_at IS NULL AND i.expires_at > now()
+     JOIN workspace_members m ON m.workspace_id = i.workspace_id AND m.user_id = i.invited_by
+      AND (m.role = 'OWNER' OR m.role = 'ADMIN' AND i.role <> 'OWNER')
+     JOIN users inviter ON inviter.id = m.user_id AND inviter.disabled_at IS NULL
+       JOIN users u ON u.email = coalesce(i.email, u.email)
+      WHERE i.token_hash = $1 AND u.id = $2
         FOR SHARE OF m FOR UPDATE OF i),
    taken AS (
      DELETE FROM workspace_invitations i USING chosen c
@@ -25,6 +46,11 @@ WITH chosen AS (
 UPDATE workspaces
       SET archived_at = coalesce(archived_at, now()), version = version + 1, updated_at = now()
     WHERE id = $1 AND ($2::int IS NULL OR version = $2)
+   RETURNING id
+
+-- identity_create_invited_user
+INSERT INTO users (id, email, name, password_hash, email_verified) VALUES ($1, $2, $3, $4, false)
+   ON CONFLICT (email) DO NOTHING
    RETURNING id
 
 -- identity_decline_invitation
@@ -78,6 +104,15 @@ SELECT id FROM users WHERE id = $1 AND disabled_at IS NULL
 -- identity_find_identity
 SELECT user_id FROM user_identities WHERE issuer = $1 AND subject = $2
 
+-- identity_find_link
+SELECT w.name AS workspace_name, i.email, i.role, inviter.name AS invited_by_name, i.expires_at
+     FROM workspace_invitations i
+     JOIN workspaces w ON w.id = i.workspace_id AND w.archived_at IS NULL AND i.expires_at > now()
+     JOIN workspace_members m ON m.workspace_id = i.workspace_id AND m.user_id = i.invited_by
+      AND (m.role = 'OWNER' OR m.role = 'ADMIN' AND i.role <> 'OWNER')
+     JOIN users inviter ON inviter.id = m.user_id AND inviter.disabled_at IS NULL
+    WHERE i.token_hash = $1
+
 -- identity_find_membership
 SELECT m.role
      FROM workspace_members m
@@ -113,13 +148,13 @@ INSERT INTO token_revocations (kind, subject, expires_at, agent_workspace_id)
        AS given (kind, subject, seconds, workspace_id)
 
 -- identity_invite
-INSERT INTO workspace_invitations (workspace_id, id, email, role, invited_by, expires_at)
-   SELECT $1, $2, $3, $4, $5, now() + interval '14 days'
+INSERT INTO workspace_invitations (workspace_id, id, email, role, invited_by, token_hash, expires_at)
+   SELECT $1, $2, $3, $4, $5, $6, now() + interval '14 days'
     WHERE NOT EXISTS (
       SELECT FROM workspace_members m JOIN users u ON u.id = m.user_id WHERE m.workspace_id = $1 AND u.email = $3)
    ON CONFLICT (workspace_id, email) DO UPDATE
      SET id = excluded.id, role = excluded.role, invited_by = excluded.invited_by, created_at = now(),
-         expires_at = excluded.expires_at
+         token_hash = excluded.token_hash, expires_at = excluded.expires_at
    RETURNING id, email, role, invited_by, created_at, expires_at
 
 -- identity_link_identity
@@ -130,7 +165,7 @@ WITH made AS (
    chosen AS (
      SELECT id FROM made
      UNION ALL
-     SELECT id FROM users WHERE email = $5 AND ($7 OR password_hash IS NULL)
+     SELECT id FROM users WHERE email = $5 AND ($7 AND email_verified OR password_hash IS NULL)
      LIMIT 1)
    INSERT INTO user_identities (id, user_id, issuer, subject)
    SELECT $1, id, $2, $3 FROM chosen
@@ -140,13 +175,13 @@ WITH made AS (
 -- identity_list_invitations_of
 SELECT i.id, i.workspace_id, w.name AS workspace_name, i.role, inviter.name AS invited_by_name, i.created_at,
           i.expires_at
-     FROM users u
-     JOIN workspace_invitations i ON i.email = u.email AND i.expires_at > now()
-     JOIN workspaces w ON w.id = i.workspace_id AND w.archived_at IS NULL
+     FROM workspace_invitations i
+     JOIN workspaces w ON w.id = i.workspace_id AND w.archived_at IS NULL AND i.expires_at > now()
      JOIN workspace_members m ON m.workspace_id = i.workspace_id AND m.user_id = i.invited_by
       AND (m.role = 'OWNER' OR m.role = 'ADMIN' AND i.role <> 'OWNER')
      JOIN users inviter ON inviter.id = m.user_id AND inviter.disabled_at IS NULL
-    WHERE u.id = $1 AND ($2 OR u.password_hash IS NULL) AND ($3::uuid IS NULL OR i.id > $3)
+     JOIN users u ON u.email = i.email
+    WHERE u.id = $1 AND ($2 AND u.email_verified OR u.password_hash IS NULL) AND ($3::uuid IS NULL OR i.id > $3)
     ORDER BY i.id
     LIMIT $4
 
@@ -257,6 +292,7 @@ UPDATE users
           is_operator = coalesce($4, is_operator),
           disabled_at = CASE WHEN $5::boolean IS NULL THEN disabled_at
                              WHEN $5 THEN coalesce(disabled_at, now()) END,
+          email_verified = coalesce($6, email_verified),
           version = version + 1, updated_at = now()
     WHERE id = $1 AND ($2::int IS NULL OR version = $2)
    RETURNING id

@@ -6,6 +6,7 @@ const BY_PATTERN: [RegExp, () => string][] = [
   [/^\^(?:\\d|\(\?:0)/, () => '1'],
   [/\[0-9a-f\]\{40\}/, () => 'a'.repeat(40)],
   [/^\^https\?:/, () => 'https://example.com/'],
+  [/^\^dri_/, () => 'dri_'.padEnd(47, 'a')],
   [/@/, () => `sample-${newId()}@example.test`],
   [/./, () => `sample-${newId().slice(-8)}`],
 ];

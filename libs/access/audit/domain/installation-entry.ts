@@ -19,8 +19,8 @@ export type RouteKind = 'change' | 'read';
 
 const MAX_EMAIL = 320;
 /** The requests of people who are not signed in yet, but not the exchange of a refresh token, which is routine. */
-const OF_STRANGERS: ReadonlySet<string> = new Set(['signIn', 'signUp']);
-const FLAGS = ['isOperator', 'disabled'] as const;
+const OF_STRANGERS: ReadonlySet<string> = new Set(['signIn', 'signUp', 'signUpByInvitation']);
+const FLAGS = ['isOperator', 'disabled', 'emailVerified'] as const;
 
 export function isRefusal(status: number): boolean {
   return status === 401 || status === 403 || status === 429;

@@ -42,8 +42,16 @@ export class AuthService {
     await this.attempts.toSignIn(origin.address, email);
     const userId = await this.credentials.check(email, request.password);
     await this.checkMembership(userId, request.workspaceId);
-    const session = await this.sessions.start(userId, origin);
-    return this.signIn(session, request.workspaceId);
+    return this.start(userId, origin, request.workspaceId);
+  }
+
+  /**
+   * Starts a session of a user whose identity is proven.
+   *
+   * @throws DroverError `invalid_credentials` if the user was disabled a moment ago
+   */
+  async start(userId: string, origin: Origin, workspaceId?: string): Promise<SignIn> {
+    return this.signIn(await this.sessions.start(userId, origin), workspaceId);
   }
 
   /**

@@ -1,4 +1,4 @@
-import { Body, Controller, Delete, Get, HttpCode, Post, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Inject, Post, Query, Req } from '@nestjs/common';
 import {
   ApiCreatedResponse,
   ApiNoContentResponse,
@@ -7,11 +7,13 @@ import {
   ApiParam,
   ApiTags,
 } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
+import { CONFIG, type Config } from '#lib/config';
 import { ApiErrors, PageQuery, UuidParam } from '#lib/http';
 import type { Caller, Page } from '#lib/kernel';
 import { Auth, CurrentCaller } from '../access/decorators.js';
 import { InvitationsService, type InvitationView } from '../workspaces/invitations.service.js';
-import { InvitationDto, InvitationPageDto } from './invitations.dto.js';
+import { InvitationPageDto, NewInvitationDto } from './invitations.dto.js';
 import { CreateInvitationDto } from './workspaces.dto.js';
 
 @ApiTags('workspaces')
@@ -19,7 +21,10 @@ import { CreateInvitationDto } from './workspaces.dto.js';
 @Controller('workspaces/:workspaceId/invitations')
 @Auth({ role: 'ADMIN', scope: 'workspace:admin' })
 export class InvitationsController {
-  constructor(private readonly invitations: InvitationsService) {}
+  constructor(
+    private readonly invitations: InvitationsService,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'http'>,
+  ) {}
 
   @Get()
   @ApiOperation({ summary: 'List open invitations to a workspace' })
@@ -32,19 +37,25 @@ export class InvitationsController {
   @Post()
   @ApiOperation({
     operationId: 'createInvitation',
-    summary: 'Invite an e-mail address to a workspace for 14 days',
+    summary: 'Invite a person to a workspace for 14 days',
     description:
-      'The server sends no e-mail, so tell the invited person. They sign in with that ' +
-      'address and accept. A new invitation replaces the old one. Only an OWNER can invite ' +
-      'an OWNER. An API key needs all scopes to invite anybody.',
+      'The server sends no e-mail, so send the link to the person. It leads a person without an ' +
+      'account through creating one. Others sign in and accept. A new invitation of an address ' +
+      'replaces the old one. Only an OWNER can invite an OWNER. An API key needs all scopes to ' +
+      'invite anybody.',
   })
-  @ApiCreatedResponse({ type: InvitationDto })
+  @ApiCreatedResponse({ type: NewInvitationDto })
   @ApiErrors('validation_failed', 'workspace_not_found', 'already_member')
-  invite(
+  async invite(
     @CurrentCaller() caller: Caller,
     @Body() body: CreateInvitationDto,
-  ): Promise<InvitationView> {
-    return this.invitations.invite(caller, body.email, body.role);
+    @Req() { protocol, host }: FastifyRequest,
+  ): Promise<InvitationView & { link: string }> {
+    const made = await this.invitations.invite(caller, body.email, body.role);
+    const { token, ...invitation } = made;
+    const address = this.config.http.publicUrl ?? `${protocol}://${host}`;
+    // Browsers send no fragment, so the token stands in no log.
+    return { ...invitation, link: `${address.replace(/\/$/, '')}/invitation#${token}` };
   }
 
   @Delete(':id')

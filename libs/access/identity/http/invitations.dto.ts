@@ -1,5 +1,9 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { Text } from '#lib/http';
+import { EMAIL_PATTERN } from '../domain/email.js';
+import { LINK_TOKEN_PATTERN } from '../domain/link-token.js';
 import { MEMBER_ROLES } from '../domain/roles.js';
+import { NewPassword } from './new-password.js';
 
 export class InvitationDto {
   @ApiProperty({
@@ -8,10 +12,52 @@ export class InvitationDto {
       'The id of the invitation. Tell it only to the invited person, who needs it to ' + 'accept.',
   })
   id!: string;
-  @ApiProperty() email!: string;
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'The only address that can accept. Null: the holder of the link can.',
+  })
+  email!: string | null;
   @ApiProperty({ enum: MEMBER_ROLES }) role!: string;
   @ApiProperty({ format: 'uuid' }) invitedBy!: string;
   @ApiProperty() createdAt!: Date;
+  @ApiProperty() expiresAt!: Date;
+}
+
+export class NewInvitationDto extends InvitationDto {
+  @ApiProperty({
+    description:
+      'The link for the invited person, with a token that is valid once. Only this answer shows it.',
+  })
+  link!: string;
+}
+
+export class InvitationLinkDto {
+  @Text({ max: 100, pattern: LINK_TOKEN_PATTERN }) token!: string;
+}
+
+export class SignUpByInvitationDto extends InvitationLinkDto {
+  @Text({ max: 200 }) name!: string;
+  @Text({
+    max: 320,
+    pattern: EMAIL_PATTERN,
+    optional: true,
+    description: 'Needed if the invitation names no address, and ignored otherwise.',
+  })
+  email?: string;
+  @NewPassword() password!: string;
+}
+
+export class LinkedInvitationDto {
+  @ApiProperty() workspaceName!: string;
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'The only address that can accept. Null: the holder of the link can.',
+  })
+  email!: string | null;
+  @ApiProperty({ enum: MEMBER_ROLES }) role!: string;
+  @ApiProperty() invitedByName!: string;
   @ApiProperty() expiresAt!: Date;
 }
 

@@ -1,10 +1,18 @@
-import { Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
 import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiErrors, PageQuery, UuidParam } from '#lib/http';
-import type { MemberRole, Page } from '#lib/kernel';
+import type { Page } from '#lib/kernel';
 import { type Account, Auth, CurrentAccount } from '../access/decorators.js';
-import { InvitationsService, type OwnInvitationView } from '../workspaces/invitations.service.js';
-import { AcceptedInvitationDto, OwnInvitationPageDto } from './invitations.dto.js';
+import {
+  type AcceptedInvitation,
+  InvitationsService,
+  type OwnInvitationView,
+} from '../workspaces/invitations.service.js';
+import {
+  AcceptedInvitationDto,
+  InvitationLinkDto,
+  OwnInvitationPageDto,
+} from './invitations.dto.js';
 
 @ApiTags('workspaces')
 @Controller('invitations')
@@ -29,6 +37,22 @@ export class OwnInvitationsController {
     return this.invitations.listOwn(userId, query);
   }
 
+  @Post('accept')
+  @HttpCode(200)
+  @ApiOperation({
+    operationId: 'acceptInvitationLink',
+    summary: 'Accept the invitation of a link',
+    description: 'An invitation of another e-mail address than mine is not found.',
+  })
+  @ApiOkResponse({ type: AcceptedInvitationDto })
+  @ApiErrors('validation_failed', 'invitation_not_found', 'already_member')
+  acceptLink(
+    @CurrentAccount() { userId }: Account,
+    @Body() { token }: InvitationLinkDto,
+  ): Promise<AcceptedInvitation> {
+    return this.invitations.acceptByLink(userId, token);
+  }
+
   @Post(':id/accept')
   @HttpCode(200)
   @ApiOperation({
@@ -40,7 +64,7 @@ export class OwnInvitationsController {
   accept(
     @CurrentAccount() { userId }: Account,
     @UuidParam('id') id: string,
-  ): Promise<{ workspaceId: string; role: MemberRole }> {
+  ): Promise<AcceptedInvitation> {
     return this.invitations.accept(userId, id);
   }
 

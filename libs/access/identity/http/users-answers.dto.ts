@@ -7,6 +7,11 @@ export class UserDto {
   @ApiProperty() email!: string;
   @ApiProperty() name!: string;
   @ApiProperty() isOperator!: boolean;
+  @ApiProperty({
+    description:
+      'Whether the address is known to be of the user. False after a sign-up by invitation or OPEN_SIGN_UP.',
+  })
+  emailVerified!: boolean;
   @ApiProperty({ type: Date, nullable: true }) disabledAt!: Date | null;
   @ApiProperty() version!: number;
   @ApiProperty() createdAt!: Date;

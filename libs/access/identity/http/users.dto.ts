@@ -20,6 +20,12 @@ export class ChangeUserDto {
   @Flag({ optional: true }) isOperator?: boolean;
   @Flag({
     optional: true,
+    description:
+      'Whether the address is known to be of the user, so that single sign-on finds the account by it.',
+  })
+  emailVerified?: boolean;
+  @Flag({
+    optional: true,
     description: 'Whether the user is disabled. A disabled user is signed out everywhere.',
   })
   disabled?: boolean;

@@ -57,7 +57,14 @@ export class AddMemberDto {
 }
 
 export class CreateInvitationDto {
-  @Text({ max: 320, pattern: EMAIL_PATTERN, example: 'ada@example.com' }) email!: string;
+  @Text({
+    max: 320,
+    pattern: EMAIL_PATTERN,
+    example: 'ada@example.com',
+    optional: true,
+    description: 'The only address that can accept. If it is left out, the holder of the link can.',
+  })
+  email?: string;
   @OneOf(MEMBER_ROLES) role!: MemberRole;
 }
 

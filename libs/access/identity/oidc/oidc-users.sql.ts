@@ -9,7 +9,7 @@ export const findIdentity = query<{ user_id: string }>(
 /**
  * Links an issuer's subject to the user with a verified e-mail address, and creates the user if
  * there is none: identity id, issuer, subject, new user's id, e-mail address, name, and whether a
- * user with a password can be linked. No row if no user can be.
+ * user with a password and a verified address can be linked. No row if no user can be.
  *
  * At the first sight of a subject. Indexes: users_email_key and the identities' unique key. Of two
  * concurrent first requests, the INSERT of the second finds the identity of the first; its caller
@@ -24,7 +24,7 @@ export const linkIdentity = command<{ user_id: string }>(
    chosen AS (
      SELECT id FROM made
      UNION ALL
-     SELECT id FROM users WHERE email = $5 AND ($7 OR password_hash IS NULL)
+     SELECT id FROM users WHERE email = $5 AND ($7 AND email_verified OR password_hash IS NULL)
      LIMIT 1)
    INSERT INTO user_identities (id, user_id, issuer, subject)
    SELECT $1, id, $2, $3 FROM chosen

@@ -41,6 +41,11 @@ export class Attempts {
     return this.take(`sign-up:${addressGroup(address)}`, this.perMinute);
   }
 
+  /** @throws DroverError `rate_limited` */
+  toOpenInvitation(address: string): Promise<void> {
+    return this.take(`invitation:${addressGroup(address)}`, this.perMinute * ADDRESS_FACTOR);
+  }
+
   /**
    * Somebody with a stolen access token could try passwords here. Attempts to sign in do not count,
    * because strangers could otherwise keep users from changing their passwords.

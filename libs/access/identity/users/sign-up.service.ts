@@ -15,13 +15,16 @@ export class SignUpService {
   ) {}
 
   /** @throws DroverError `forbidden` unless OPEN_SIGN_UP, `email_taken` or `rate_limited` */
-  async signUp(user: Required<Omit<NewUser, 'isOperator'>>, address: string): Promise<UserView> {
+  async signUp(
+    user: Required<Omit<NewUser, 'isOperator' | 'emailVerified'>>,
+    address: string,
+  ): Promise<UserView> {
     if (!this.config.identity.openSignUp) {
       throw new DroverError('forbidden', {
         detail: 'Sign-up is closed here: an operator of this installation makes the users.',
       });
     }
     await this.attempts.toSignUp(address);
-    return this.users.create({ ...user, isOperator: false });
+    return this.users.create({ ...user, isOperator: false, emailVerified: false });
   }
 }

@@ -6,6 +6,7 @@ export const USER_FIELDS = {
   email: true,
   name: true,
   isOperator: true,
+  emailVerified: true,
   disabledAt: true,
   version: true,
   createdAt: true,

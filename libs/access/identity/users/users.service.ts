@@ -18,9 +18,12 @@ export interface NewUser {
   /** Absent means that a password is generated and shown once. */
   password?: string;
   isOperator?: boolean;
+  /** False if nobody knows that the address is the user's. Default: true. */
+  emailVerified?: boolean;
 }
 
 export interface UserChange {
+  emailVerified?: boolean;
   name?: string;
   isOperator?: boolean;
   disabled?: boolean;
@@ -85,10 +88,10 @@ export class UsersService {
     change: UserChange,
     { version, keepHooks = false }: { version?: number; keepHooks?: boolean } = {},
   ): Promise<UserView & { hooks: UserHook[] }> {
-    const { name = null, isOperator = null, disabled = null } = change;
+    const { name = null, isOperator = null, disabled = null, emailVerified = null } = change;
     const hooks = await this.database.service.transaction(async (tx) => {
       if (isOperator === false || disabled === true) await keepAnOperator(tx, userId);
-      const parameters = [userId, version ?? null, name, isOperator, disabled];
+      const parameters = [userId, version ?? null, name, isOperator, disabled, emailVerified];
       if ((await firstRow(tx, updateUser, parameters)) === undefined) return undefined;
       if (disabled === true) {
         await this.sessions.endOthers(tx, userId, null);
@@ -122,9 +125,10 @@ export class UsersService {
   }
 
   private async insert(user: NewUser & { password: string }): Promise<UserView> {
-    const { email, name, password, isOperator = false } = user;
+    const { email, name, password, isOperator = false, emailVerified = true } = user;
     const passwordHash = await this.passwords.hash(password);
-    const data = { id: newId(), email: normalizeEmail(email), name, passwordHash, isOperator };
+    const rest = { name, passwordHash, isOperator, emailVerified };
+    const data = { id: newId(), email: normalizeEmail(email), ...rest };
     const [row] = await this.database.service.prisma((tx) =>
       tx.user.createManyAndReturn({ data, skipDuplicates: true, select: USER_FIELDS }),
     );

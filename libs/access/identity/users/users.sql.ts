@@ -1,8 +1,8 @@
 import { command } from '#lib/database';
 
 /**
- * Changes a user: id, version or null, and new values (name, operator, disabled; null keeps the old
- * one).
+ * Changes a user: id, version or null, and new values (name, operator, disabled, whether the address is
+ * verified; null keeps the old one).
  *
  * Index: primary key.
  */
@@ -13,6 +13,7 @@ export const updateUser = command<{ id: string }>(
           is_operator = coalesce($4, is_operator),
           disabled_at = CASE WHEN $5::boolean IS NULL THEN disabled_at
                              WHEN $5 THEN coalesce(disabled_at, now()) END,
+          email_verified = coalesce($6, email_verified),
           version = version + 1, updated_at = now()
     WHERE id = $1 AND ($2::int IS NULL OR version = $2)
    RETURNING id`,

@@ -230,3 +230,102 @@ it('invitations come in pages', async () => {
     null,
   ]);
 });
+
+describe('the link of an invitation', () => {
+  const PASSWORD = 'a password that is long enough';
+  const aLink = async (email?: string) => {
+    const team = await aTeam();
+    const { body } = await apiOf(team.owner).post<{ id: string; link: string }>(team.path, {
+      role: 'VIEWER',
+      ...(email !== undefined && { email }),
+    });
+    expect(body.link).toMatch(new RegExp(`^${server.url}/invitation#dri_`));
+    return { ...team, id: body.id, token: body.link.split('#')[1] ?? '' };
+  };
+  const signUp = (body: object) => server.api().post('/auth/invitation/sign-up', body);
+
+  it('a link leads a person through creating an account, once, and is stored as a hash', async () => {
+    const email = `${newId()}@example.test`;
+    const { token, workspace, path, owner } = await aLink(email);
+    const shown = await server.api().post('/auth/invitation', { token });
+    expect(shown.body).toMatchObject({ email, role: 'VIEWER', workspaceName: 'A workspace' });
+    const person = { token, name: 'Ann', email: 'other@example.test', password: PASSWORD };
+    const weak = await signUp({ ...person, password: 'password1234' });
+    expect(weak).toMatchObject({ status: 400 });
+    const answers = await Promise.all([signUp(person), signUp(person)]);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    const made = answers.find(({ status }) => status === 200)?.body ?? {};
+    const hers = server.api(String(made['accessToken']));
+    const me = await hers.get<{ user: object; memberships: object[] }>('/auth/me');
+    expect(me.body).toMatchObject({
+      user: { email, name: 'Ann', emailVerified: false, isOperator: false },
+      memberships: [{ role: 'VIEWER' }],
+    });
+    expect((await hers.get(`${workspace}/members`)).status).toBe(200);
+    expect(await signUp(person)).toMatchObject(NOT_FOUND);
+    expect((await apiOf(owner).get<Page>(path)).body.items).toEqual([]);
+    const again = await apiOf(owner).post<{ link: string }>(path, { role: 'VIEWER' });
+    const secret = again.body.link.split('#')[1] ?? '';
+    const { rows } = await db.owner.query<{ row: string }>(
+      'SELECT i::text AS row FROM workspace_invitations i WHERE token_hash IS NOT NULL',
+    );
+    expect(rows.some(({ row }) => row.includes(secret))).toBe(false);
+    expect(JSON.stringify((await apiOf(owner).get(path)).body)).not.toContain(secret);
+  });
+
+  it('a link without an address admits anybody, and one with an address only its user', async () => {
+    const open = await aLink();
+    const accept = (userId: string, token: string) =>
+      apiOf(userId).post('/invitations/accept', { token });
+    expect(await signUp({ token: open.token, name: 'Ann', password: PASSWORD })).toMatchObject({
+      status: 400,
+      body: { errors: [{ field: 'email' }] },
+    });
+    const person = await aPerson();
+    const taken = { token: open.token, name: 'Ann', email: person.email, password: PASSWORD };
+    expect(await signUp(taken)).toMatchObject({ status: 409, body: { code: 'email_taken' } });
+    expect(await accept(open.owner, open.token)).toMatchObject({ status: 409 });
+    expect(await accept(person.userId, open.token)).toMatchObject({
+      status: 200,
+      body: { workspaceId: open.workspaceId, role: 'VIEWER' },
+    });
+    expect(await accept((await aPerson()).userId, open.token)).toMatchObject(NOT_FOUND);
+    const bound = await aLink(person.email);
+    expect(await accept((await aPerson()).userId, bound.token)).toMatchObject(NOT_FOUND);
+    expect((await accept(person.userId, bound.token)).status).toBe(200);
+  });
+
+  it.each<[string, (made: Awaited<ReturnType<typeof aLink>>) => Promise<unknown>]>([
+    [
+      'after its time',
+      ({ id }) =>
+        db.owner.query('UPDATE workspace_invitations SET expires_at = now() WHERE id = $1', [id]),
+    ],
+    ['when it is revoked', ({ owner, path, id }) => apiOf(owner).delete(`${path}/${id}`)],
+    [
+      'with the inviter’s account',
+      ({ owner }) => db.owner.query('UPDATE users SET disabled_at = now() WHERE id = $1', [owner]),
+    ],
+  ])('a link ends %s', async (_, end) => {
+    const made = await aLink(`${newId()}@example.test`);
+    await end(made);
+    const body = { token: made.token, name: 'Ann', password: PASSWORD };
+    expect(await server.api().post('/auth/invitation', { token: body.token })).toMatchObject(
+      NOT_FOUND,
+    );
+    expect(await signUp(body)).toMatchObject(NOT_FOUND);
+  });
+
+  it('an address that a link did not prove sees no invitations of others to it', async () => {
+    const email = `${newId()}@example.test`;
+    const { token } = await aLink(email);
+    const { body } = await signUp({ token, name: 'Ann', password: PASSWORD });
+    await aLink(email);
+    const hers = server.api(String(body['accessToken']));
+    expect((await hers.get<Page>('/invitations')).body.items).toEqual([]);
+    const operator = await aUser(db.owner);
+    await db.owner.query('UPDATE users SET is_operator = true WHERE id = $1', [operator]);
+    await apiOf(operator).patch(`/users/${String(body['userId'])}`, { emailVerified: true });
+    expect((await hers.get<Page>('/invitations')).body.items).toHaveLength(1);
+  });
+});

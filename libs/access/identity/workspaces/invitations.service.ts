@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
-import { Database, firstRow, violatedConstraint } from '#lib/database';
+import { Database, firstRow, type Transaction, violatedConstraint } from '#lib/database';
 import {
   type Caller,
   DroverError,
@@ -11,9 +11,12 @@ import {
   toPage,
 } from '#lib/kernel';
 import { normalizeEmail } from '../domain/email.js';
+import { hashLinkToken, issueLinkToken } from '../domain/link-token.js';
 import { decideAdd } from '../domain/member-rules.js';
 import {
+  type Accepted,
   acceptInvitation,
+  acceptLink,
   declineInvitation,
   type InvitationRow,
   invite,
@@ -25,11 +28,17 @@ import { actorOf, enforce } from './actor.js';
 /** An invitation as the workspace's administrators see it. */
 export interface InvitationView {
   id: string;
-  email: string;
+  /** Null: anybody who has the link can accept. */
+  email: string | null;
   role: MemberRole;
   invitedBy: string;
   createdAt: Date;
   expiresAt: Date;
+}
+
+/** A new invitation, with the token of its link, which is stored only as a hash. */
+export interface NewInvitationView extends InvitationView {
+  token: string;
 }
 
 /** An invitation as the invited user sees it. */
@@ -41,6 +50,11 @@ export interface OwnInvitationView {
   invitedByName: string;
   createdAt: Date;
   expiresAt: Date;
+}
+
+export interface AcceptedInvitation {
+  workspaceId: string;
+  role: MemberRole;
 }
 
 interface PageRequest {
@@ -57,7 +71,7 @@ const FIELDS = {
   expiresAt: true,
 } as const;
 
-/** Invitations: a user with an address is invited to a workspace, and accepts or declines. */
+/** Invitations to a workspace, for an address or the holder of the link, who accept or decline. */
 @Injectable()
 export class InvitationsService {
   constructor(
@@ -67,24 +81,30 @@ export class InvitationsService {
   ) {}
 
   /**
-   * Invites an address for 14 days, in place of an earlier invitation. The answer does not depend
-   * on whether the account exists.
+   * Invites an address for 14 days, in place of an earlier invitation, or anybody who has the link.
+   * The answer does not depend on whether the account exists.
    *
    * @throws DroverError `forbidden`, or `already_member` for a member's address, which the caller
    *   can see anyway
    */
-  async invite(caller: Caller, email: string, role: MemberRole): Promise<InvitationView> {
+  async invite(
+    caller: Caller,
+    email: string | undefined,
+    role: MemberRole,
+  ): Promise<NewInvitationView> {
     const actor = actorOf(caller);
     enforce(decideAdd(actor, role));
     const { workspaceId, userId } = caller as Extract<Caller, { userId: string }>;
-    const values = [workspaceId, randomUUID(), normalizeEmail(email), role, userId];
+    const { token, hash } = issueLinkToken();
+    const address = email === undefined ? null : normalizeEmail(email);
+    const values = [workspaceId, randomUUID(), address, role, userId, hash];
     const tenant = this.database.tenant(workspaceId);
     const made = await firstRow(tenant, invite, values).catch((error: unknown) => {
       if (violatedConstraint(error) !== 'workspace_invitations_inviter_fkey') throw error;
       throw new DroverError('forbidden', { cause: error });
     });
     if (made === undefined) throw new DroverError('already_member');
-    return toView(made);
+    return { ...toView(made), token };
   }
 
   /** The open invitations. */
@@ -137,9 +157,30 @@ export class InvitationsService {
   }
 
   /** @throws DroverError `invitation_not_found` or `already_member` */
-  async accept(userId: string, id: string): Promise<{ workspaceId: string; role: MemberRole }> {
+  accept(userId: string, id: string): Promise<AcceptedInvitation> {
+    return this.join(userId, (tx) => firstRow(tx, acceptInvitation, [id, userId]));
+  }
+
+  /**
+   * Accepts by the link, whose invitation can name another address than the user's.
+   *
+   * @throws DroverError `invitation_not_found` or `already_member`
+   */
+  acceptByLink(userId: string, token: string): Promise<AcceptedInvitation> {
+    return this.join(userId, (tx) => firstRow(tx, acceptLink, [hashLinkToken(token), userId]));
+  }
+
+  /**
+   * Makes a user a member by the statement of `accept`, in one transaction.
+   *
+   * @throws DroverError `invitation_not_found` or `already_member`
+   */
+  async join(
+    userId: string,
+    accept: (tx: Transaction) => Promise<Accepted | undefined>,
+  ): Promise<AcceptedInvitation> {
     const taken = await this.database.service.transaction(async (tx) => {
-      const row = await firstRow(tx, acceptInvitation, [id, userId]);
+      const row = await accept(tx);
       if (row === undefined) throw new DroverError('invitation_not_found');
       if (!row.made) throw new DroverError('already_member');
       // Servers also cache for seconds that a user is no member.

@@ -6,7 +6,7 @@ export const INVITATION_DAYS = 14;
 
 export interface InvitationRow {
   id: string;
-  email: string;
+  email: string | null;
   role: MemberRole;
   invited_by: string;
   created_at: Date;
@@ -18,31 +18,51 @@ export interface InvitationRow {
  * sees only the addresses of its own members, so the answer does not depend on other accounts.
  *
  * Indexes: workspace_invitations_email_key, workspace_members_pkey. $1 workspace, $2 id, $3
- * address, $4 role, $5 inviter.
+ * address, or null for the holder of the link, $4 role, $5 inviter, $6 the hash of the token.
  */
 export const invite = command<InvitationRow>(
   'identity_invite',
-  `INSERT INTO workspace_invitations (workspace_id, id, email, role, invited_by, expires_at)
-   SELECT $1, $2, $3, $4, $5, now() + interval '${INVITATION_DAYS} days'
+  `INSERT INTO workspace_invitations (workspace_id, id, email, role, invited_by, token_hash, expires_at)
+   SELECT $1, $2, $3, $4, $5, $6, now() + interval '${INVITATION_DAYS} days'
     WHERE NOT EXISTS (
       SELECT FROM workspace_members m JOIN users u ON u.id = m.user_id WHERE m.workspace_id = $1 AND u.email = $3)
    ON CONFLICT (workspace_id, email) DO UPDATE
      SET id = excluded.id, role = excluded.role, invited_by = excluded.invited_by, created_at = now(),
-         expires_at = excluded.expires_at
+         token_hash = excluded.token_hash, expires_at = excluded.expires_at
    RETURNING id, email, role, invited_by, created_at, expires_at`,
 );
 
 /** Invitations that can be accepted: the inviter could still invite today. */
-const OPEN_OF_USER = `users u
-     JOIN workspace_invitations i ON i.email = u.email AND i.expires_at > now()
-     JOIN workspaces w ON w.id = i.workspace_id AND w.archived_at IS NULL
+const OPEN = `workspace_invitations i
+     JOIN workspaces w ON w.id = i.workspace_id AND w.archived_at IS NULL AND i.expires_at > now()
      JOIN workspace_members m ON m.workspace_id = i.workspace_id AND m.user_id = i.invited_by
       AND (m.role = 'OWNER' OR m.role = 'ADMIN' AND i.role <> 'OWNER')
      JOIN users inviter ON inviter.id = m.user_id AND inviter.disabled_at IS NULL`;
 
+/** The same, with the user of the invited address. */
+const OPEN_OF_USER = `${OPEN}
+     JOIN users u ON u.email = i.email`;
+
 /**
- * The invitations of a user's address. None if anybody can sign up with any address and the user
- * has done so with a password: such a user must know the id.
+ * The open invitation of a link. As the service role, because no tenant is known. Index:
+ * workspace_invitations_token_hash_key. $1 the hash of the token.
+ */
+export const findLink = query<{
+  workspace_name: string;
+  email: string | null;
+  role: MemberRole;
+  invited_by_name: string;
+  expires_at: Date;
+}>(
+  'identity_find_link',
+  `SELECT w.name AS workspace_name, i.email, i.role, inviter.name AS invited_by_name, i.expires_at
+     FROM ${OPEN}
+    WHERE i.token_hash = $1`,
+);
+
+/**
+ * The invitations of a user's address. None if nobody knows that it is the user's: such a user must
+ * know the id or have the link.
  *
  * Index: workspace_invitations_addressee_idx. $1 user, $2 whether passwords prove addresses, $3 id
  * to start after, $4 limit.
@@ -60,10 +80,16 @@ export const listInvitationsOf = query<{
   `SELECT i.id, i.workspace_id, w.name AS workspace_name, i.role, inviter.name AS invited_by_name, i.created_at,
           i.expires_at
      FROM ${OPEN_OF_USER}
-    WHERE u.id = $1 AND ($2 OR u.password_hash IS NULL) AND ($3::uuid IS NULL OR i.id > $3)
+    WHERE u.id = $1 AND ($2 AND u.email_verified OR u.password_hash IS NULL) AND ($3::uuid IS NULL OR i.id > $3)
     ORDER BY i.id
     LIMIT $4`,
 );
+
+export interface Accepted {
+  workspace_id: string;
+  role: MemberRole;
+  made: boolean;
+}
 
 /**
  * Makes the user with the invited address a member. No row if no invitation can be accepted. `made`
@@ -72,12 +98,29 @@ export const listInvitationsOf = query<{
  * The inviter is locked first, like the statements that end that membership do. Indexes:
  * workspace_invitations_addressee_idx, primary keys. $1 invitation, $2 user.
  */
-export const acceptInvitation = command<{ workspace_id: string; role: MemberRole; made: boolean }>(
+export const acceptInvitation = command<Accepted>(
   'identity_accept_invitation',
-  `WITH chosen AS (
+  accept(`${OPEN_OF_USER}
+      WHERE i.id = $1 AND u.id = $2`),
+);
+
+/**
+ * The same by the link, whose holder is invited if the invitation names no address.
+ *
+ * Indexes: workspace_invitations_token_hash_key, primary keys. $1 the hash of the token, $2 user.
+ */
+export const acceptLink = command<Accepted>(
+  'identity_accept_link',
+  accept(`${OPEN}
+       JOIN users u ON u.email = coalesce(i.email, u.email)
+      WHERE i.token_hash = $1 AND u.id = $2`),
+);
+
+/** SQL: `open` selects one invitation. */
+function accept(open: string): string {
+  return `WITH chosen AS (
      SELECT i.workspace_id, i.id, i.role
-       FROM ${OPEN_OF_USER}
-      WHERE i.id = $1 AND u.id = $2
+       FROM ${open}
         FOR SHARE OF m FOR UPDATE OF i),
    taken AS (
      DELETE FROM workspace_invitations i USING chosen c
@@ -87,8 +130,8 @@ export const acceptInvitation = command<{ workspace_id: string; role: MemberRole
      SELECT workspace_id, $2, role FROM chosen
      ON CONFLICT (workspace_id, user_id) DO NOTHING
      RETURNING user_id)
-   SELECT workspace_id, role, EXISTS (SELECT FROM made) AS made FROM chosen`,
-);
+   SELECT workspace_id, role, EXISTS (SELECT FROM made) AS made FROM chosen`;
+}
 
 /** Index: workspace_invitations_addressee_idx. $1 invitation, $2 user. */
 export const declineInvitation = command<{ id: string }>(

@@ -148,5 +148,5 @@ export const findMembers = query<{ id: string; email: string }>(
   `
 SELECT u.id, u.email FROM workspace_members m JOIN users u ON u.id = m.user_id AND u.disabled_at IS NULL
 WHERE m.workspace_id = $1 AND (u.id::text = ANY ($2::text[]) OR u.email = ANY ($2::text[]))
-  AND ($3 OR u.password_hash IS NULL)`,
+  AND ($3 AND u.email_verified OR u.password_hash IS NULL)`,
 );
