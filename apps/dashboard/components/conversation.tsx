@@ -7,8 +7,11 @@ import { type Part, toConversation } from '../domain/conversation.js';
 import { formatClock, formatCount, formatDollars } from '../domain/format.js';
 import type { LogLine } from '../domain/log-line.js';
 import type { Task } from '../domain/status.js';
+import { isTextDiff } from '../domain/text-diff.js';
 import { AttachedFiles } from './attached-files.js';
+import { Markdown } from './markdown.js';
 import { Button, Empty, Field, Panel } from './parts.js';
+import { TextDiff } from './text-diff.js';
 
 const EVERY_MS = 5_000;
 /** The number of latest parts that are shown. */
@@ -125,7 +128,7 @@ function Said({ taskId, line }: { taskId: string; line: LogLine }) {
   const { event, text, leftOut, whole } = line;
   return (
     <div className="said" dir="auto">
-      {event === 'agent_diff' ? <Diff text={text} /> : text}
+      <SaidText event={event} text={text} />
       {leftOut > 0 && <em className="muted"> … {leftOut.toLocaleString()} more characters</em>}
       {whole && <WholeText taskId={taskId} {...whole} />}
     </div>
@@ -154,16 +157,11 @@ function WholeText({ taskId, ...query }: { taskId: string; runId: string; name: 
   );
 }
 
-/** A change of a file, with marked lines. */
-function Diff({ text }: { text: string }) {
-  return text.split('\n').map((line, index) => (
-    <span
-      key={index}
-      className={line.startsWith('+') ? 'added' : line.startsWith('-') ? 'gone' : ''}
-    >
-      {`${line}\n`}
-    </span>
-  ));
+const MARKDOWN_EVENTS = ['agent_message', 'agent_thought', 'message_delivered'];
+
+function SaidText({ event, text }: { event: string; text: string }) {
+  if (event === 'agent_diff' && isTextDiff(text)) return <TextDiff text={text} />;
+  return MARKDOWN_EVENTS.includes(event) ? <Markdown text={text} /> : text;
 }
 
 /** The messages that the agent has not received yet. */

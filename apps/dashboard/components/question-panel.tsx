@@ -4,7 +4,7 @@ import type { components } from '#lib/api-client';
 import { useCommand } from '../api/read.js';
 import { useWorkspace } from '../api/workspace.js';
 import { stripControls } from '../domain/format.js';
-import { Foreign } from './foreign.js';
+import { Markdown } from './markdown.js';
 import { Ago, Button, Field, Panel } from './parts.js';
 
 type Question = components['schemas']['Question'];
@@ -44,7 +44,7 @@ export function QuestionPanel({ question }: { question: Question }) {
       }
     >
       <div className="stack">
-        <Foreign text={prompt} />
+        <Markdown text={prompt} />
         <p className="muted">
           Asked <Ago at={question.askedAt} />, due <Ago at={deadlineAt} />. Without an answer,{' '}
           <bdi>{fallback}</bdi>.

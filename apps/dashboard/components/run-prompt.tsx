@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { DroverProblem } from '#lib/api-client';
 import { useRead } from '../api/read.js';
-import { Foreign } from './foreign.js';
+import { Markdown } from './markdown.js';
 import { Empty, Loaded } from './parts.js';
 
 /** The prompt that a run received. It is read when it is opened. */
@@ -27,7 +27,7 @@ export function RunPrompt({ runId }: { runId: string }) {
             answer === null ? (
               <Empty title="The run has received no prompt" small />
             ) : (
-              <Foreign text={answer.prompt} />
+              <Markdown text={answer.prompt} />
             )
           }
         </Loaded>

@@ -1,6 +1,8 @@
+import { Link } from '@tanstack/react-router';
 import { useRef } from 'react';
 import { useCommand } from '../api/read.js';
 import { useWorkspace } from '../api/workspace.js';
+import { toDuplicate } from '../domain/duplicate.js';
 import { allowedCommands, type Task, type TaskCommand } from '../domain/status.js';
 import { toLabel } from './badge.js';
 import { Confirm } from './confirm.js';
@@ -26,7 +28,15 @@ export function TaskActions({ task }: { task: Task }) {
     ),
   );
   const isInTurn = task.status === 'RUNNING' && task.agent !== null;
-  return isInTurn ? [<PauseAfterTurn key="after-turn" id={task.id} />, ...commands] : commands;
+  return (
+    <>
+      <Link to="/tasks/new" search={toDuplicate(task) as never} className="button">
+        Duplicate with changes
+      </Link>
+      {isInTurn && <PauseAfterTurn id={task.id} />}
+      {commands}
+    </>
+  );
 }
 
 /** Pauses a running task when its coding agent has ended the current turn. */

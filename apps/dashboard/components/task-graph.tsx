@@ -1,18 +1,29 @@
-import { useRouter } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
+import {
+  Background,
+  Controls,
+  type Edge,
+  Handle,
+  MarkerType,
+  type Node,
+  type NodeProps,
+  Position,
+  ReactFlow,
+} from '@xyflow/react';
+import { useMemo } from 'react';
 import type { components } from '#lib/api-client';
 import { useRead } from '../api/read.js';
 import { stripControls } from '../domain/format.js';
-import { layoutColumns } from '../domain/graph-layout.js';
-import { LOOKS, type Task } from '../domain/status.js';
-import { toLabel } from './badge.js';
+import { layoutGraph, NODE } from '../domain/graph-layout.js';
+import type { Task } from '../domain/status.js';
+import { Badge } from './badge.js';
 import { Loaded, Panel } from './parts.js';
+import '@xyflow/react/dist/base.css';
+import '../styles/graph.css';
 
 type Graph = components['schemas']['TaskGraph'];
 type GraphTask = components['schemas']['GraphTask'];
-
-const BOX = { width: 190, height: 40, gap: 10, between: 60 };
-/** Maximum number of tasks in a column. The task of the page is always one of them. */
-const MAX_ROWS = 12;
+type TaskNode = Node<{ task: GraphTask; isSelf: boolean }, 'task'>;
 
 /** The stream reports the task itself, but not its dependencies. */
 const EVERY_MS = 10_000;
@@ -30,114 +41,90 @@ export function TaskGraph({ task }: { task: Task }) {
   );
   if (graph.data?.tasks.length === 1) return null;
   return (
-    <Panel title="Dependencies">
+    <Panel title="Dependencies" flush>
       <Loaded query={graph}>{(data) => <Drawing self={task} graph={data} />}</Loaded>
     </Panel>
   );
 }
 
-interface Position {
-  x: number;
-  y: number;
-}
+const NODE_TYPES = { task: TaskBox };
 
 function Drawing({ self, graph }: { self: Task; graph: Graph }) {
-  const ids = graph.tasks.map(({ taskId }) => taskId);
-  const edges = graph.edges.map(({ taskId, dependsOnId }) => ({ from: dependsOnId, to: taskId }));
-  const columns = layoutColumns(ids, edges).map((column) => limitColumn(column, self.id));
-  const rows = Math.max(...columns.map(({ length }) => length));
-  const height = rows * (BOX.height + BOX.gap) + BOX.gap;
-  const width = columns.length * (BOX.width + BOX.between) - BOX.between + 2;
-  const positions = new Map(
-    columns.flatMap((column, index) => positionColumn(column, index, height)),
-  );
-  const hidden = ids.length - positions.size;
+  const { nodes, edges } = useMemo(() => toFlow(graph, self), [graph, self]);
   return (
-    <div className="graph" tabIndex={0} role="group" aria-label="Dependency graph">
-      <svg width={width} height={height} viewBox={`0 0 ${width} ${height}`}>
-        {edges.map(({ from, to }) => {
-          const [start, end] = [positions.get(from), positions.get(to)];
-          return start && end && <Edge key={`${from} ${to}`} from={start} to={end} />;
-        })}
-        {graph.tasks.map((task) => {
-          const position = positions.get(task.taskId);
-          return position && <Node key={task.taskId} task={task} position={position} self={self} />;
-        })}
-      </svg>
-      {(hidden > 0 || graph.truncated) && (
-        <p className="muted">
-          {graph.truncated
-            ? 'Only the nearest tasks are shown.'
-            : `${hidden} more tasks are not shown.`}
-        </p>
-      )}
+    <div className="graph" role="group" aria-label="Dependency graph">
+      <ReactFlow
+        // Other tasks need another view. Changed statuses keep the view of the user.
+        key={nodes.map(({ id }) => id).join()}
+        nodes={nodes}
+        edges={edges}
+        nodeTypes={NODE_TYPES}
+        nodesDraggable={false}
+        nodesConnectable={false}
+        nodesFocusable={false}
+        edgesFocusable={false}
+        elementsSelectable={false}
+        // The wheel scrolls the page.
+        zoomOnScroll={false}
+        preventScrolling={false}
+        minZoom={0.1}
+        maxZoom={2}
+        fitView
+        fitViewOptions={{ maxZoom: 1, padding: 0.05 }}
+        proOptions={{ hideAttribution: true }}
+      >
+        <Background gap={20} />
+        <Controls showInteractive={false} position="top-right" />
+      </ReactFlow>
+      {graph.truncated && <p className="muted graph-note">Only the nearest tasks are shown.</p>}
     </div>
   );
 }
 
-function limitColumn(column: string[], self: string): string[] {
-  const drawn = column.slice(0, MAX_ROWS);
-  if (column.includes(self) && !drawn.includes(self)) drawn[MAX_ROWS - 1] = self;
-  return drawn;
-}
-
-function positionColumn(column: string[], index: number, height: number): [string, Position][] {
-  const all = column.length * (BOX.height + BOX.gap) - BOX.gap;
-  const x = 1 + index * (BOX.width + BOX.between);
-  return column.map((id, row) => [id, { x, y: (height - all) / 2 + row * (BOX.height + BOX.gap) }]);
-}
-
-function Node({ task, position, self }: { task: GraphTask; position: Position; self: Task }) {
-  const router = useRouter();
-  const { taskId, title, status } = task;
-  if (taskId === self.id) {
-    return (
-      <g className="self">
-        <Box position={position} title={self.title} status={self.status} />
-      </g>
-    );
-  }
-  const target = { to: '/tasks/$id', params: { id: taskId } } as const;
-  return (
-    <a
-      href={router.buildLocation(target).href}
-      onClick={(event) => {
-        if (event.metaKey || event.ctrlKey || event.shiftKey) return;
-        event.preventDefault();
-        void router.navigate(target);
-      }}
-    >
-      <Box position={position} title={title} status={status} />
-    </a>
+function toFlow(graph: Graph, self: Task): { nodes: TaskNode[]; edges: Edge[] } {
+  const edges = graph.edges.map(({ taskId, dependsOnId }) => ({ from: dependsOnId, to: taskId }));
+  const positions = layoutGraph(
+    graph.tasks.map(({ taskId }) => taskId),
+    edges,
   );
+  return {
+    nodes: graph.tasks.map((task) => {
+      const isSelf = task.taskId === self.id;
+      const shown = isSelf ? { ...task, title: self.title, status: self.status } : task;
+      return {
+        id: task.taskId,
+        type: 'task',
+        position: positions.get(task.taskId) ?? { x: 0, y: 0 },
+        data: { task: shown, isSelf },
+        ...NODE,
+      };
+    }),
+    edges: edges.map(({ from, to }) => ({
+      id: `${from} ${to}`,
+      source: from,
+      target: to,
+      markerEnd: { type: MarkerType.ArrowClosed },
+    })),
+  };
 }
 
-function Box({
-  position: { x, y },
-  title,
-  status,
-}: {
-  position: Position;
-  title: string;
-  status: string;
-}) {
-  const plain = stripControls(title);
+function TaskBox({ data: { task, isSelf } }: NodeProps<TaskNode>) {
+  const title = stripControls(task.title);
   return (
-    <g transform={`translate(${x} ${y})`}>
-      <rect width={BOX.width} height={BOX.height} rx="6" />
-      <text x="10" y="17">
-        {plain.length > 26 ? `${plain.slice(0, 25)}…` : plain}
-      </text>
-      <text x="10" y="32" className={`ink-text ink-${LOOKS[status]?.tone ?? 'gray'}`}>
-        {toLabel(status)}
-      </text>
-    </g>
+    <>
+      <Handle type="target" position={Position.Left} isConnectable={false} />
+      <div className={`graph-task ${isSelf ? 'self' : ''}`} title={title}>
+        {isSelf ? (
+          <strong className="clip">{title}</strong>
+        ) : (
+          // React Flow drags the view from everywhere else.
+          <Link to="/tasks/$id" params={{ id: task.taskId }} className="clip nopan">
+            {title}
+          </Link>
+        )}
+        <Badge state={task.status} />
+      </div>
+      <Handle type="source" position={Position.Right} isConnectable={false} />
+    </>
   );
-}
-
-function Edge({ from, to }: { from: Position; to: Position }) {
-  const [x1, y1] = [from.x + BOX.width, from.y + BOX.height / 2];
-  const [x2, y2] = [to.x, to.y + BOX.height / 2];
-  const middle = (x1 + x2) / 2;
-  return <path d={`M${x1} ${y1}C${middle} ${y1} ${middle} ${y2} ${x2} ${y2}`} />;
 }

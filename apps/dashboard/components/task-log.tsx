@@ -1,22 +1,26 @@
-import { useVirtualizer } from '@tanstack/react-virtual';
-import { useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
+import { useDeferredValue, useMemo, useState } from 'react';
 import { type LogLevel, useLogLines } from '../api/log-lines.js';
-import { formatClock } from '../domain/format.js';
-import { type LogLine, splitMatches } from '../domain/log-line.js';
-import { Button, Empty, Panel } from './parts.js';
+import { useTaskRuns } from '../api/task-runs.js';
+import type { Run } from '../domain/status.js';
+import { toLabel } from './badge.js';
+import { LogFileActions } from './log-file.js';
+import { LogLines } from './log-lines.js';
+import { Empty, Panel } from './parts.js';
 
 const LEVELS: LogLevel[] = ['DEBUG', 'INFO', 'WARN', 'ERROR'];
 
-/** The live log of a task, with a search in the loaded lines. */
+/** The live log of a task or of one of its runs, with a search in the loaded lines. */
 export function TaskLog({ taskId }: { taskId: string }) {
   const [level, setLevel] = useState<LogLevel>('DEBUG');
+  const [runId, setRunId] = useState('');
   const [search, setSearch] = useState('');
   const { lines, state, dropped } = useLogLines(taskId, level);
+  const runs = useTaskRuns(taskId).data?.items ?? [];
   const wanted = useDeferredValue(search.trim().toLowerCase());
-  const visible = useMemo(
-    () => (wanted === '' ? lines : lines.filter(({ text }) => text.toLowerCase().includes(wanted))),
-    [lines, wanted],
-  );
+  const visible = useMemo(() => {
+    const ofRun = runId === '' ? lines : lines.filter((line) => line.runId === runId);
+    return wanted === '' ? ofRun : ofRun.filter(({ text }) => text.toLowerCase().includes(wanted));
+  }, [lines, runId, wanted]);
   return (
     <Panel
       title="Log"
@@ -35,6 +39,7 @@ export function TaskLog({ taskId }: { taskId: string }) {
             value={search}
             onChange={(event) => setSearch(event.target.value)}
           />
+          <RunSelect runs={runs} value={runId} onChange={setRunId} />
           <select
             className="input"
             aria-label="Minimum level"
@@ -45,95 +50,46 @@ export function TaskLog({ taskId }: { taskId: string }) {
               <option key={name}>{name}</option>
             ))}
           </select>
+          <LogFileActions taskId={taskId} runId={runId} level={level} shown={visible} />
         </div>
       }
     >
       {dropped > 0 && (
         <p className="muted log-note">
-          The first {dropped.toLocaleString()} lines are no longer shown.
+          The first {dropped.toLocaleString()} lines are no longer shown. Download the log to read
+          them.
         </p>
       )}
       {visible.length === 0 ? (
-        <Empty title={wanted === '' ? 'No log entries yet' : 'No lines match this search'} small />
+        <Empty title={lines.length === 0 ? 'No log entries yet' : 'No lines match'} small />
       ) : (
-        <Lines lines={visible} search={wanted} />
+        <LogLines lines={visible} search={wanted} />
       )}
     </Panel>
   );
 }
 
-function Lines({ lines, search }: { lines: LogLine[]; search: string }) {
-  const frame = useRef<HTMLDivElement>(null);
-  const [follows, setFollows] = useState(true);
-  const virtual = useVirtualizer({
-    count: lines.length,
-    getScrollElement: () => frame.current,
-    estimateSize: () => 20,
-    overscan: 20,
-    getItemKey: (index) => lines[index]?.id ?? index,
-  });
-  useEffect(() => {
-    if (follows && lines.length > 0) virtual.scrollToIndex(lines.length - 1, { align: 'end' });
-  }, [follows, lines.length, virtual]);
-
-  function updateFollowing(): void {
-    const { scrollHeight = 0, scrollTop = 0, clientHeight = 0 } = frame.current ?? {};
-    setFollows(scrollHeight - scrollTop - clientHeight < 40);
-  }
-
-  return (
-    <div className="log-frame">
-      <div
-        ref={frame}
-        className="log"
-        tabIndex={0}
-        role="region"
-        aria-label="Log lines"
-        onScroll={updateFollowing}
-      >
-        <div role="list" style={{ height: virtual.getTotalSize(), position: 'relative' }}>
-          {virtual.getVirtualItems().map(({ index, start, key }) => {
-            const line = lines[index];
-            return (
-              line && (
-                <div
-                  key={key}
-                  ref={virtual.measureElement}
-                  data-index={index}
-                  role="listitem"
-                  className="virtual-line"
-                  style={{ transform: `translateY(${start}px)` }}
-                >
-                  <Line line={line} search={search} />
-                </div>
-              )
-            );
-          })}
-        </div>
-      </div>
-      {!follows && (
-        <Button className="to-end" onClick={() => setFollows(true)}>
-          Jump to latest line
-        </Button>
-      )}
-    </div>
-  );
+interface RunSelectProps {
+  runs: readonly Run[];
+  value: string;
+  onChange: (runId: string) => void;
 }
 
-function Line({ line, search }: { line: LogLine; search: string }) {
-  const { at, level, text, leftOut } = line;
+function RunSelect({ runs, value, onChange }: RunSelectProps) {
+  if (runs.length < 2) return null;
   return (
-    <>
-      <time dateTime={at} className="muted">
-        {formatClock(at)}
-      </time>
-      <span className={`level-${level}`}>{level}</span>
-      <span className="said">
-        {splitMatches(text, search).map(([part, isMatch], index) =>
-          isMatch ? <mark key={index}>{part}</mark> : part,
-        )}
-        {leftOut > 0 && <em className="muted"> … {leftOut.toLocaleString()} more characters</em>}
-      </span>
-    </>
+    <select
+      className="input"
+      aria-label="Run"
+      value={value}
+      onChange={(event) => onChange(event.target.value)}
+    >
+      <option value="">All runs</option>
+      {runs.map(({ id, generation, state }) => (
+        <option key={id} value={id}>
+          Run {generation}: {toLabel(state)}
+        </option>
+      ))}
+    </select>
   );
 }

@@ -1,4 +1,4 @@
-import { useRead } from '../api/read.js';
+import { useTaskRuns } from '../api/task-runs.js';
 import { formatDollars, formatDuration, stripControls, formatCount } from '../domain/format.js';
 import { LOOKS, type Run, type Task } from '../domain/status.js';
 import { AgentLink } from './agent-link.js';
@@ -7,19 +7,9 @@ import { useNow } from './now.js';
 import { Empty, Loaded, Panel } from './parts.js';
 import { RunPrompt } from './run-prompt.js';
 
-const EVERY_MS = 10_000;
-
 /** The runs of the task on a timeline, with their token usage. */
 export function TaskRuns({ task: { id, agent } }: { task: Task }) {
-  const runs = useRead(
-    ['task', id, 'runs'],
-    async (api, signal) => {
-      const params = { path: { id }, query: { limit: 100 } };
-      const page = await api.get('/api/v1/agent-tasks/{id}/runs', { params, signal });
-      return { ...page, items: page.items.toSorted((a, b) => a.generation - b.generation) };
-    },
-    { every: EVERY_MS },
-  );
+  const runs = useTaskRuns(id);
   const used = (runs.data?.items ?? []).reduce((sum, run) => sum + BigInt(run.usedTokens), 0n);
   const cost = (runs.data?.items ?? []).reduce((sum, run) => sum + Number(run.usedCostUsd), 0);
   return (

@@ -7,6 +7,7 @@ const lines = (...said: [event: string, text: string][]) =>
     at: '2026-11-25T12:00:00Z',
     level: 'INFO',
     leftOut: 0,
+    runId: null,
     event,
     text,
   }));

@@ -83,6 +83,18 @@ export function stripControls(text: string): string {
   return text.replace(ANSI, '').replace(CONTROLS, '');
 }
 
+const COLOUR = new RegExp(`(${ESCAPE}\\[[0-9;]*m)`);
+
+/**
+ * Returns the beginning of a text with its colour codes and without other controls, or undefined
+ * if it has no colours.
+ */
+export function cutColouredText(text: string, longest = MAX_SHOWN_LENGTH): string | undefined {
+  if (!COLOUR.test(text)) return undefined;
+  const parts = text.slice(0, longest).split(COLOUR);
+  return parts.map((part, index) => (index % 2 === 1 ? part : stripControls(part))).join('');
+}
+
 /** Returns the beginning of a text without controls, and the number of omitted characters. */
 export function cutText(text: string, longest = MAX_SHOWN_LENGTH): [string, number] {
   if (text.length <= longest) return [stripControls(text), 0];

@@ -1,55 +1,34 @@
-export interface Edge {
+import { Graph, layout } from '@dagrejs/dagre';
+
+export interface GraphEdge {
   /** The node that comes first. */
   from: string;
   to: string;
 }
 
+/** The size of a node in pixels. */
+export const NODE = { width: 210, height: 60 };
+
 /**
- * Arranges nodes in columns from left to right. Each node comes after all its predecessors, and
- * close to them within its column. Nodes of a cycle and their successors come last.
+ * Places nodes from left to right, each after its predecessors. Cycles are laid out as well.
  *
  * @param edges edges between these IDs only
+ * @returns the upper left corner of each node in pixels
  */
-export function layoutColumns(ids: readonly string[], edges: readonly Edge[]): string[][] {
-  const before = new Map<string, string[]>(ids.map((id) => [id, []]));
-  const after = new Map<string, string[]>(ids.map((id) => [id, []]));
-  for (const { from, to } of edges) {
-    before.get(to)?.push(from);
-    after.get(from)?.push(to);
-  }
-  const waits = new Map([...before].map(([id, list]) => [id, list.length]));
-  const columns: string[][] = [];
-  let column = ids.filter((id) => waits.get(id) === 0);
-  const left = new Set(ids);
-  const rows = new Map<string, number>();
-  while (column.length > 0) {
-    const sorted = sortNearPredecessors(column, before, rows);
-    columns.push(sorted);
-    sorted.forEach((id, row) => rows.set(id, row - (sorted.length - 1) / 2));
-    const next: string[] = [];
-    for (const id of column) {
-      left.delete(id);
-      for (const later of after.get(id) ?? []) {
-        const open = (waits.get(later) ?? 0) - 1;
-        waits.set(later, open);
-        if (open === 0) next.push(later);
-      }
-    }
-    column = next;
-  }
-  if (left.size > 0) columns.push([...left]);
-  return columns;
-}
-
-function sortNearPredecessors(
-  column: readonly string[],
-  before: ReadonlyMap<string, readonly string[]>,
-  rows: ReadonlyMap<string, number>,
-): string[] {
-  const rowOf = (id: string) => {
-    const own = (before.get(id) ?? []).map((earlier) => rows.get(earlier) ?? 0);
-    return own.reduce((sum, row) => sum + row, 0) / Math.max(1, own.length);
-  };
-  const targetRows = new Map(column.map((id) => [id, rowOf(id)]));
-  return column.toSorted((one, other) => (targetRows.get(one) ?? 0) - (targetRows.get(other) ?? 0));
+export function layoutGraph(
+  ids: readonly string[],
+  edges: readonly GraphEdge[],
+): Map<string, { x: number; y: number }> {
+  const graph = new Graph();
+  graph.setGraph({ rankdir: 'LR', nodesep: 16, ranksep: 60 });
+  graph.setDefaultEdgeLabel(() => ({}));
+  for (const id of ids) graph.setNode(id, { ...NODE });
+  for (const { from, to } of edges) graph.setEdge(from, to);
+  layout(graph);
+  return new Map(
+    ids.map((id) => {
+      const { x = 0, y = 0 } = graph.node(id) as { x?: number; y?: number };
+      return [id, { x: x - NODE.width / 2, y: y - NODE.height / 2 }];
+    }),
+  );
 }

@@ -1,5 +1,5 @@
 import type { LogEntry } from '#lib/api-client';
-import { cutText } from './format.js';
+import { cutColouredText, cutText, stripControls } from './format.js';
 
 /** A log line in memory. A long line is cut so that thousands of lines fit. */
 export interface LogLine {
@@ -8,6 +8,9 @@ export interface LogLine {
   level: string;
   event: string;
   text: string;
+  /** The text with the codes of its colours, if it has some. */
+  coloured?: string;
+  runId: string | null;
   /** Number of characters after `text` that were cut. */
   leftOut: number;
   /** The id of the files of a message. */
@@ -22,23 +25,10 @@ interface Details {
 }
 
 export function toLogLine(entry: LogEntry): LogLine {
-  const {
-    id,
-    createdAt: at,
-    level,
-    event,
-    message,
-    previousStatus,
-    newStatus,
-    actor,
-    action,
-    details,
-    runId,
-  } = entry;
-  const moved =
-    newStatus === null ? '' : `${previousStatus ?? 'new'} → ${newStatus} by ${actor.kind}`;
-  const whole = [moved, message].filter(Boolean).join(': ') || action;
+  const { id, createdAt: at, level, event, details, runId } = entry;
+  const whole = wholeText(entry);
   const [text, leftOut] = cutText(whole);
+  const coloured = cutColouredText(whole);
   const { data, artifact: name } = (details ?? {}) as Details;
   const { attachments } = (data ?? {}) as { attachments?: unknown };
   return {
@@ -48,9 +38,22 @@ export function toLogLine(entry: LogEntry): LogLine {
     event,
     text,
     leftOut,
+    runId,
+    ...(coloured !== undefined && { coloured }),
     ...(attachments !== undefined && { attachments }),
     ...(typeof name === 'string' && runId !== null && { whole: { runId, name } }),
   };
+}
+
+function wholeText({ message, previousStatus, newStatus, actor, action }: LogEntry): string {
+  const moved =
+    newStatus === null ? '' : `${previousStatus ?? 'new'} → ${newStatus} by ${actor.kind}`;
+  return [moved, message].filter(Boolean).join(': ') || action;
+}
+
+/** Formats an entry as a line of a file, whole and without colours: time, level, text. */
+export function toFileLine(entry: LogEntry): string {
+  return `${entry.createdAt} ${entry.level} ${stripControls(wholeText(entry))}`;
 }
 
 /** Splits a text at the matches of a search, regardless of case. `true` marks a match. */

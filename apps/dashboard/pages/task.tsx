@@ -5,14 +5,18 @@ import { TaskAttachments } from '../components/attached-files.js';
 import { toLabel } from '../components/badge.js';
 import { Conversation } from '../components/conversation.js';
 import { Foreign } from '../components/foreign.js';
+import { Markdown } from '../components/markdown.js';
 import { Ago, Empty, Facts, Loaded, Meter, Page, Panel } from '../components/parts.js';
 import { TaskActions } from '../components/task-actions.js';
+import { TaskAnswers } from '../components/task-answers.js';
 import { TaskBadge } from '../components/task-badge.js';
 import { TaskArtifacts } from '../components/task-artifacts.js';
 import { TaskExplanation } from '../components/task-explanation.js';
 import { TaskGraph } from '../components/task-graph.js';
 import { TaskLog } from '../components/task-log.js';
+import { TaskPhases } from '../components/task-phases.js';
 import { TaskQuestion } from '../components/task-question.js';
+import { TaskResult } from '../components/task-result.js';
 import { TaskRuns } from '../components/task-runs.js';
 import { stripControls, formatCount } from '../domain/format.js';
 import type { Task } from '../domain/status.js';
@@ -65,8 +69,10 @@ function OneTask({ task }: { task: Task }) {
         <div className="stack">
           <TaskQuestion task={task} />
           <Outcome task={task} />
+          <TaskPhases task={task} />
           {task.agent !== null && <Conversation task={task} />}
           <TaskAttachments id={task.inputContext?.['attachments']} />
+          <TaskAnswers task={task} />
           <TaskArtifacts task={task} />
           <TaskRuns task={task} />
           <TaskLog taskId={task.id} />
@@ -99,12 +105,12 @@ function Outcome({ task }: { task: Task }) {
       )}
       {summary && (
         <Panel title="Summary">
-          <Foreign text={summary} />
+          <Markdown text={summary} />
         </Panel>
       )}
       {task.outputResult && (
         <Panel title="Result">
-          <Foreign value={task.outputResult} />
+          <TaskResult value={task.outputResult} />
         </Panel>
       )}
     </>
@@ -162,9 +168,18 @@ function finishedAt({ completedAt, failedAt, abortedAt }: Task): string | null {
   return completedAt ?? failedAt ?? abortedAt;
 }
 
+const MARKDOWN_TEXTS = ['Description', 'Instructions'];
+const OPEN_TEXTS = [...MARKDOWN_TEXTS, 'Checkpoint'];
+
+function TaskText({ name, value }: { name: string; value: unknown }) {
+  if (typeof value !== 'string') return <Foreign value={value} />;
+  return MARKDOWN_TEXTS.includes(name) ? <Markdown text={value} /> : <Foreign text={value} />;
+}
+
 function Texts({ task }: { task: Task }) {
   const parts: [string, unknown][] = [
     ['Description', task.description],
+    ['Instructions', task.instructions],
     ['Acceptance', task.acceptanceScript],
     ['Input', task.inputContext],
     ['Checkpoint', task.checkpointData],
@@ -175,9 +190,9 @@ function Texts({ task }: { task: Task }) {
   return (
     <Panel title="Task data">
       {present.map(([name, value]) => (
-        <details key={name} open={name === 'Checkpoint' || name === 'Description'}>
+        <details key={name} open={OPEN_TEXTS.includes(name)}>
           <summary>{name}</summary>
-          {typeof value === 'string' ? <Foreign text={value} /> : <Foreign value={value} />}
+          <TaskText name={name} value={value} />
         </details>
       ))}
     </Panel>

@@ -120,7 +120,7 @@ function truncated(message: string, at: number): LogEntry {
 }
 
 function toEntry({ level, event, line, details, at }: RawEntry): LogEntry {
-  const message = typeof line === 'string' ? line : line.show();
+  const message = typeof line === 'string' ? line : line.showColoured();
   return { level, event, message, details, at: new Date(at).toISOString() };
 }
 

@@ -13,6 +13,15 @@ export function cleanText(line: string): string {
   return visible.replace(CONTROLS, '').toWellFormed();
 }
 
+// eslint-disable-next-line no-control-regex
+const COLOURS = /(\u001b\[[0-9;]*m)/;
+
+/** The same with the codes of colours, for readers that draw them. The line has no returns. */
+export function cleanColouredText(line: string): string {
+  const parts = line.split(COLOURS);
+  return parts.map((part, index) => (index % 2 === 1 ? part : cleanText(part))).join('');
+}
+
 /**
  * The first characters of a text, copied: a slice of a string keeps the whole string in memory.
  * Half a character becomes the replacement character.

@@ -43,6 +43,17 @@ describe('A kept line', () => {
     );
   });
 
+  test('a line keeps its colours alone, and none if it has a secret or is cut', () => {
+    const [red, end] = ['\u001b[1;31m', '\u001b[0m'];
+    const line = `\u001b[2K${red}failed${end} at\u001b]8;;http://x\u0007 3`;
+    expect(keep(line).showColoured()).toBe(`${red}failed${end} at 3`);
+    expect(keep(line).show()).toBe('failed at 3');
+    const split = `${red}${SECRET.slice(0, 5)}${end}${SECRET.slice(5)}`;
+    expect(keep(split).showColoured()).toBe(redact(SECRET));
+    expect(keep(red + 'x'.repeat(MAX_LINE)).showColoured()).toBe('x'.repeat(MAX_LINE));
+    expect(keep(red, 5).showColoured()).toBe(keep('', 5).show());
+  });
+
   test('a progress bar shows only its last state', () => {
     const line = Array.from({ length: 20_000 }, (_, index) => `${index} done`).join('\r');
     expect(keep(line)).toMatchObject({ size: 10 });

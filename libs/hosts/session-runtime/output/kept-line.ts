@@ -1,4 +1,4 @@
-import { cleanText, copyStart, shorten } from './clean-text.js';
+import { cleanColouredText, cleanText, copyStart, shorten } from './clean-text.js';
 
 /** The visible characters of one line. */
 export const MAX_LINE = 8_192;
@@ -13,6 +13,11 @@ const MARGIN = 4_096;
 export interface KeptLine {
   size: number;
   show: () => string;
+  /**
+   * The same with its colours. A line that is cut or has a secret has none: codes within a secret
+   * would hide it from redaction.
+   */
+  showColoured: () => string;
 }
 
 /**
@@ -36,7 +41,12 @@ export function keepLine(
     const whole = missing === 0 ? text.length : Math.max(text.length - MARGIN, 0);
     return shorten(text, Math.min(whole, maxLength), missing);
   };
-  return { size: kept.length, show };
+  const showColoured = (): string => {
+    const text = show();
+    const coloured = cleanColouredText(kept);
+    return text === cleanText(kept) && coloured.length <= maxLength ? coloured : text;
+  };
+  return { size: kept.length, show, showColoured };
 }
 
 /** Keeps a text with its lines, such as a message of an agent, as `keepLine` keeps one line. */
@@ -48,5 +58,5 @@ export function keepText(text: string, redact: (text: string) => string): KeptLi
     const whole = missing === 0 ? clean.length : Math.max(clean.length - MARGIN, 0);
     return shorten(clean, Math.min(whole, MAX_LINE), missing);
   };
-  return { size: kept.length, show };
+  return { size: kept.length, show, showColoured: show };
 }
