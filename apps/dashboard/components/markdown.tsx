@@ -71,7 +71,7 @@ const COMPONENTS: Components = {
     </span>
   ),
   table: ({ children }) => (
-    <div className="markdown-scroll" tabIndex={0} role="region" aria-label="Table">
+    <div className="markdown-scroll" tabIndex={0} role="group" aria-label="Table">
       <table>{children}</table>
     </div>
   ),

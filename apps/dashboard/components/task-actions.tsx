@@ -30,7 +30,7 @@ export function TaskActions({ task }: { task: Task }) {
   const isInTurn = task.status === 'RUNNING' && task.agent !== null;
   return (
     <>
-      <Link to="/tasks/new" search={toDuplicate(task) as never} className="button">
+      <Link to="/tasks/new" search={toDuplicate(task)} className="button">
         Duplicate with changes
       </Link>
       {isInTurn && <PauseAfterTurn id={task.id} />}

@@ -53,29 +53,31 @@ function Drawing({ self, graph }: { self: Task; graph: Graph }) {
   const { nodes, edges } = useMemo(() => toFlow(graph, self), [graph, self]);
   return (
     <div className="graph" role="group" aria-label="Dependency graph">
-      <ReactFlow
-        // Other tasks need another view. Changed statuses keep the view of the user.
-        key={nodes.map(({ id }) => id).join()}
-        nodes={nodes}
-        edges={edges}
-        nodeTypes={NODE_TYPES}
-        nodesDraggable={false}
-        nodesConnectable={false}
-        nodesFocusable={false}
-        edgesFocusable={false}
-        elementsSelectable={false}
-        // The wheel scrolls the page.
-        zoomOnScroll={false}
-        preventScrolling={false}
-        minZoom={0.1}
-        maxZoom={2}
-        fitView
-        fitViewOptions={{ maxZoom: 1, padding: 0.05 }}
-        proOptions={{ hideAttribution: true }}
-      >
-        <Background gap={20} />
-        <Controls showInteractive={false} position="top-right" />
-      </ReactFlow>
+      <div className="graph-frame">
+        <ReactFlow
+          // Other tasks need another view. Changed statuses keep the view of the user.
+          key={nodes.map(({ id }) => id).join()}
+          nodes={nodes}
+          edges={edges}
+          nodeTypes={NODE_TYPES}
+          nodesDraggable={false}
+          nodesConnectable={false}
+          nodesFocusable={false}
+          edgesFocusable={false}
+          elementsSelectable={false}
+          // The wheel scrolls the page.
+          zoomOnScroll={false}
+          preventScrolling={false}
+          minZoom={0.1}
+          maxZoom={2}
+          fitView
+          fitViewOptions={{ maxZoom: 1, padding: 0.05 }}
+          proOptions={{ hideAttribution: true }}
+        >
+          <Background gap={20} />
+          <Controls showInteractive={false} position="top-right" />
+        </ReactFlow>
+      </div>
       {graph.truncated && <p className="muted graph-note">Only the nearest tasks are shown.</p>}
     </div>
   );

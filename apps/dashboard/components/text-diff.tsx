@@ -16,7 +16,7 @@ export function TextDiff({ text }: { text: string }) {
     return (
       <div key={index} className="text-diff">
         <p className="diff-head">{path}</p>
-        <div className="diff-scroll" tabIndex={0} role="region" aria-label={`Lines of ${path}`}>
+        <div className="diff-scroll" tabIndex={0} role="group" aria-label={`Lines of ${path}`}>
           <Diff
             viewType="unified"
             diffType={type}

@@ -68,7 +68,8 @@ describe('The log of a run', () => {
   test('the log makes only the lines readable that it keeps', () => {
     let made = 0;
     const budget = new OutputBudget(LIMIT);
-    const line = { size: 10, show: () => `line ${++made}` };
+    const show = () => `line ${++made}`;
+    const line = { size: 10, show, showColoured: show };
     for (let index = 0; index < 10_000; index += 1) budget.admit({ ...entryOf(''), line });
     budget.finish();
     expect(made).toBeLessThan(LIMIT / 64);
