@@ -105,7 +105,7 @@ describe('the dashboard', () => {
     await page.getByRole('link', { name: 'Tasks', exact: true }).click();
     await page.getByRole('link', { name: 'Create task' }).click();
     await page.getByLabel('Title', { exact: true }).fill('Say hello');
-    await page.getByLabel('Command').fill('echo hello from the command');
+    await page.locator('[name=command]').fill('echo hello from the command');
     await page.getByRole('button', { name: 'Create task' }).click();
     await heading(page, 'Say hello');
     await status(page, 'Completed').waitFor();
