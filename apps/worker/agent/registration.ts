@@ -1,30 +1,32 @@
 import { hostname } from 'node:os';
 import { askedWaitMs, hasCode, type HostLog, messageOf, pause, retrying } from '#lib/agent-host';
 import { bearer, type DroverClient } from '#lib/api-client';
-import { projectVersion, RUNS_COMMANDS } from '#lib/kernel';
-import type { Drivers } from '#lib/session-runtime';
+import { projectVersion } from '#lib/kernel';
 import { FetchedToken, GivenToken } from '../api/agent-token.js';
 import { DroverApi } from '../api/drover-api.js';
 import type { Registration } from '../api/types.js';
 import type { AgentToken, ApiKey, WorkerConfig } from '../config.js';
 import { agentIdOf, newAgentId } from '../state/agent-id.js';
-import { endLeftovers } from '../state/leftovers.js';
 import { StateFile } from '../state/state-file.js';
 import { explainRefusal } from './refusal.js';
 
 export interface RegisteredAgent {
   api: DroverApi;
   state: StateFile;
-  /** Registers again, with the kinds of now. It fails with the errors of DroverClient. */
+  /** Registers again, with the offer of now. It fails with the errors of DroverClient. */
   renew: () => Promise<unknown>;
 }
+
+/** The tasks that an agent takes, as the server knows them. */
+export type Offer = Pick<Registration, 'capabilities' | 'dedicatedTo' | 'taskTypes'>;
 
 export interface RegistrationContext {
   /** A client without credentials. */
   server: DroverClient;
-  drivers: Drivers;
-  /** The capabilities for the coding agents of this machine. */
-  kinds: () => readonly string[];
+  /** Ends the sessions that an earlier process left running. */
+  endLeftovers?: (state: StateFile) => Promise<void>;
+  /** The tasks that the agent takes now. */
+  offer: () => Offer;
   log: HostLog;
   /** Ends the wait for the server. */
   signal: AbortSignal;
@@ -38,18 +40,18 @@ export interface RegistrationContext {
  */
 export async function register(
   config: WorkerConfig,
-  { server, drivers, kinds, log, signal }: RegistrationContext,
+  { server, endLeftovers, offer, log, signal }: RegistrationContext,
 ): Promise<RegisteredAgent> {
   const { credentials } = config;
   const first = config.agentId ?? agentIdOf(config.dataDir, config.name);
   const state = StateFile.open(config.dataDir, first, log);
   // Comes before the first call, because the server can be away for long.
-  await endLeftovers(state, drivers, log);
-  const join = joiner(config, { server, drivers, kinds, log, signal });
+  await endLeftovers?.(state);
+  const join = joiner(config, { server, offer, log, signal });
   const renewing = (api: DroverApi, own: StateFile): RegisteredAgent => ({
     api,
     state: own,
-    renew: () => api.register(registration(config, own, kinds())),
+    renew: () => api.register(registration(config, own, offer())),
   });
   try {
     return renewing(await join(first, state), state);
@@ -66,13 +68,16 @@ export async function register(
   return renewing(api, successor);
 }
 
-function joiner(config: WorkerConfig, { server, kinds, log, signal }: RegistrationContext) {
+function joiner(
+  config: WorkerConfig,
+  { server, offer, log, signal }: Omit<RegistrationContext, 'endLeftovers'>,
+) {
   const { credentials } = config;
   const join = (agentId: string, state: StateFile): Promise<DroverApi> =>
     retrying(
       'registration',
       async () => {
-        const body = registration(config, state, kinds());
+        const body = registration(config, state, offer());
         return credentials.kind === 'key'
           ? joinWithKey(server, credentials, agentId, body)
           : joinWithToken(server, credentials, agentId, body);
@@ -127,17 +132,11 @@ async function joinWithToken(
   return new DroverApi(holder, agentId, agent.workspaceId);
 }
 
-function registration(
-  config: WorkerConfig,
-  state: StateFile,
-  kinds: readonly string[],
-): Registration {
+function registration(config: WorkerConfig, state: StateFile, offer: Offer): Registration {
   return {
     name: config.name,
     mode: 'pull',
-    capabilities: [...config.capabilities, RUNS_COMMANDS, ...kinds],
-    // The worker executes only programs. A task without one waits for another agent.
-    dedicatedTo: [RUNS_COMMANDS],
+    ...offer,
     maxConcurrentTasks: config.concurrency,
     heartbeatIntervalSeconds: config.heartbeatSeconds,
     staleThresholdSeconds: config.staleSeconds,

@@ -7,6 +7,7 @@ import { newId } from '#lib/kernel';
 import { Drivers } from '#lib/session-runtime';
 import type { DroverApi } from '../api/drover-api.js';
 import type { FinalReport } from '../api/types.js';
+import { FolderRemains } from '../execution/folder-remains.js';
 import { recordOf, StateFile } from '../state/state-file.js';
 import { recover } from './recovery.js';
 import { RunFolder } from './run-folder.js';
@@ -39,15 +40,14 @@ async function restartAfter(facts: { isCode?: boolean; report?: FinalReport }) {
     saveArtifact: (_: string, { name }: { name: string }) => Promise.resolve(void kept.push(name)),
     end: (_: string, report: FinalReport) => Promise.resolve(void ends.push(report)),
   };
+  const { signal } = new AbortController();
+  const drivers = new Drivers({ dir: workDir }, { process: { searchPath: '' } });
+  const options = { api: api as unknown as DroverApi, log, signal };
   await recover({
-    api: api as unknown as DroverApi,
+    ...options,
     state: StateFile.open(dataDir, agentId, log),
     usage: { add: () => undefined } as unknown as UsageOutbox,
-    drivers: new Drivers({ dir: workDir }, { process: { searchPath: '' } }),
-    workDir,
-    keepFolders: false,
-    log,
-    signal: new AbortController().signal,
+    remains: new FolderRemains({ ...options, drivers, workDir, keepFolders: false }),
   });
   return { ends, kept };
 }

@@ -1,5 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
-import pLimit from 'p-limit';
 import {
   type HostLog,
   isCurable,
@@ -8,25 +6,18 @@ import {
   messageOf,
   retrying,
 } from '#lib/agent-host';
-import { type Drivers, readRegularFile, Redactor } from '#lib/session-runtime';
 import type { DroverApi } from '../api/drover-api.js';
 import type { FinalReport, LiveTask } from '../api/types.js';
-import { parseObject } from '../execution/line-protocol.js';
-import { readUsage, type UsageLine } from '../execution/usage-line.js';
-import { removeRun } from '../state/leftovers.js';
 import type { StateFile } from '../state/state-file.js';
-import { KeptFiles } from './kept-files.js';
-import { Patience } from './patience.js';
-import { MAX_OWN_FILE_BYTES, readJsonFile, RunFolder } from './run-folder.js';
+import type { Remains } from './executor.js';
 import type { UsageOutbox } from './usage-outbox.js';
 
 export interface RecoveryOptions {
   api: DroverApi;
   state: StateFile;
   usage: UsageOutbox;
-  drivers: Drivers;
-  workDir: string;
-  keepFolders: boolean;
+  /** Undefined: runs leave nothing on disk. */
+  remains?: Remains;
   log: HostLog;
   signal: AbortSignal;
 }
@@ -39,49 +30,22 @@ export interface RecoveryOptions {
  * The end is in the state of the worker alone: a session can write any file of its folder.
  */
 export async function recover(options: RecoveryOptions): Promise<void> {
-  const { state, usage, drivers, workDir, keepFolders, log } = options;
+  const { state, usage, remains, log } = options;
   const live = await liveTasksOf(options);
   for (const task of live) {
-    log.info('Run of an earlier process found; reporting its end', {
-      runId: task.runId,
-      taskId: task.taskId,
-    });
-    const record = state.runs.find(task.runId);
-    const folder = new RunFolder(workDir, task.runId);
-    if (task.started) {
-      // The files of a repository are in its commits. An earlier version did not record the kind.
-      const isCode = record?.isCode ?? true;
-      await keepFiles(options, { runId: task.runId, isCode }, folder);
-    }
-    const lost = async () => reportWithoutProcess(task, await ownCheckpoint(folder));
-    await settle(options, task.runId, record?.report ?? (await lost()));
+    const { runId, taskId, started } = task;
+    log.info('Run of an earlier process found; reporting its end', { runId, taskId });
+    const record = state.runs.find(runId);
+    if (started) await remains?.keepFiles(runId, record);
+    const lost = async () => reportWithoutProcess(task, await remains?.checkpoint(runId));
+    await settle(options, runId, record?.report ?? (await lost()));
   }
   for (const record of state.runs.all()) {
     const runId = record.id;
-    usage.add(runId, await readEarlierUsage(new RunFolder(workDir, runId).usageFile));
-    if (!keepFolders) await removeRun(runId, drivers, log);
+    usage.add(runId, (await remains?.usage(runId)) ?? []);
+    await remains?.remove(runId);
     state.runs.forget(record);
   }
-}
-
-/** The secrets of the run are gone. The server refuses a file that contains one. */
-function keepFiles(
-  { api, log, signal }: RecoveryOptions,
-  { runId, isCode }: { runId: string; isCode: boolean },
-  folder: RunFolder,
-): Promise<void> {
-  const redactor = () => new Redactor([]);
-  const warn = (problem: string): void => log.warn(problem, { runId });
-  const limit = pLimit(1);
-  const files = new KeptFiles({ api, runId, folder, redactor, limit, isCode, log, warn });
-  return files.send(signal, new Patience());
-}
-
-/** Reads the usage of a run from the file in its folder, where earlier versions kept it. */
-async function readEarlierUsage(path: string): Promise<UsageLine[]> {
-  const file = await readRegularFile(path, MAX_OWN_FILE_BYTES);
-  if (file.kind !== 'text') return [];
-  return file.text.split('\n').flatMap((line) => readUsage(parseObject(line)) ?? []);
 }
 
 // Before the first heartbeat, this call alone decides about a refused token.
@@ -188,15 +152,6 @@ function reportWithoutProcess(task: LiveTask, checkpointData?: JsonObject): Fina
     },
     checkpointData,
   };
-}
-
-/** The checkpoint file, if the process changed it. Its first content is no news. */
-async function ownCheckpoint(folder: RunFolder): Promise<JsonObject | undefined> {
-  const input = await readJsonFile(folder.inputFile, MAX_OWN_FILE_BYTES);
-  if (input.kind !== 'object') return undefined;
-  const task = input.value['task'] as { checkpointData?: JsonObject } | undefined;
-  const checkpoint = await folder.readCheckpoint();
-  return isDeepStrictEqual(checkpoint, task?.checkpointData ?? {}) ? undefined : checkpoint;
 }
 
 async function settle(
