@@ -10,6 +10,7 @@ import {
   SignalLoop,
   type StopRequests,
 } from '#lib/agent-host';
+import { withAnySignal } from '#lib/kernel';
 import { UsageMeter } from './agent/usage.js';
 import type { Heartbeat, Signals } from './api/types.js';
 import type { WorkerConfig } from './config.js';
@@ -149,7 +150,7 @@ export class WorkLoop {
     }
     this.draining = true;
     if (stop.finish.aborted) await Promise.race([this.runs.untilIdle(), stop.untilDrain()]);
-    await Promise.race([this.runs.untilIdle(), pause(drainSeconds * 1000, hurry)]);
+    await this.untilIdleWithin(drainSeconds * 1000, hurry);
     const hurryUp = (): void => this.runs.drain(HURRIED_GRACE_MS);
     hurry.addEventListener('abort', hurryUp);
     this.runs.drain(hurry.aborted ? HURRIED_GRACE_MS : graceMs);
@@ -157,6 +158,13 @@ export class WorkLoop {
     await this.runs.untilIdle();
     clearTimeout(patience);
     hurry.removeEventListener('abort', hurryUp);
+  }
+
+  /** Leaves no timer behind, which would keep a process that has nothing to do. */
+  private async untilIdleWithin(ms: number, hurry: AbortSignal): Promise<void> {
+    const idle = new AbortController();
+    const ended = this.runs.untilIdle().then(() => idle.abort());
+    await withAnySignal([hurry, idle.signal], (signal) => Promise.race([ended, pause(ms, signal)]));
   }
 
   private async deregister(): Promise<void> {

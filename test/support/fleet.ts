@@ -102,10 +102,18 @@ export class TestFleet {
     return server;
   }
 
-  /** A worker that sends heartbeats every second and counts as dead after four. */
-  async startWorker(name: string, env: Record<string, string> = {}): Promise<BuiltProcess> {
+  /**
+   * A worker that sends heartbeats every second and counts as dead after four.
+   *
+   * @param program below dist
+   */
+  async startWorker(
+    name: string,
+    env: Record<string, string> = {},
+    program = 'apps/worker/main.js',
+  ): Promise<BuiltProcess> {
     const worker = this.track(
-      BuiltProcess.start('apps/worker/main.js', {
+      BuiltProcess.start(program, {
         DROVER_API_URL: `http://127.0.0.1:${this.port}`,
         DROVER_API_KEY: this.owner.token,
         DROVER_WORKSPACE_ID: this.workspaceId,

@@ -40,6 +40,8 @@ export interface JobReports {
   /** The line and its details are redacted already. The receiver limits the amount. */
   log(level: EntryLevel, line: LogLine, event: string, details?: JsonObject): void;
   progress(report: ProgressReport): void;
+  /** Waits until the server has this progress. Fails if the server refuses it, or the run is lost. */
+  saveProgress(report: ProgressReport): Promise<void>;
   usage(reports: readonly UsageLine[]): void;
   /**
    * The job must end: the provider of its model or a budget has refused it, or it has asked people a

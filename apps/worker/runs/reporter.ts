@@ -57,6 +57,8 @@ export class Reporter {
   private waiting: ProgressReport = {};
   /** Progress that was sent, but has possibly not arrived. */
   private sent: ProgressReport = {};
+  /** The refusals of progress. */
+  private readonly refusals: unknown[] = [];
   private readonly entries: LogEntry[] = [];
   private readonly progressOutbox: Outbox<ProgressReport>;
   private readonly logOutbox: Outbox<LogEntry>;
@@ -93,6 +95,19 @@ export class Reporter {
   progress(report: ProgressReport): void {
     Object.assign(this.waiting, report);
     this.progressOutbox.wake();
+  }
+
+  /**
+   * Waits until the server has this progress.
+   *
+   * @throws RunLostError, or the server's refusal
+   */
+  async saveProgress(report: ProgressReport, giveUp: AbortSignal): Promise<void> {
+    const before = this.refusals.length;
+    this.progress(report);
+    await this.progressOutbox.flush(giveUp);
+    if (this.lost.signal.aborted) throw new RunLostError('The run is not live any more');
+    if (this.refusals.length > before) throw this.refusals.at(-1);
   }
 
   write(entries: LogEntry[]): void {
@@ -183,6 +198,7 @@ export class Reporter {
       forget: () => void (this.sent = {}),
       settleRefused: (report, error) => {
         this.sent = {};
+        this.refusals.push(error);
         this.warnOperator('progress', error);
         const what = report.checkpointData === undefined ? 'progress' : 'a checkpoint';
         this.warn(`The server refused ${what}: ${messageOf(error)}`);

@@ -52,6 +52,11 @@ export interface RunResult {
   claimed: ClaimedTask[];
 }
 
+type Why = Pick<StopCause, 'reason' | 'message'>;
+
+/** A report was refused. Its answer does not name the reason. */
+const STALE: Why = { reason: 'stale_run' };
+
 /** The run returns to the server without a start. */
 class Unstarted extends Error {}
 
@@ -152,9 +157,9 @@ export class Run {
     this.reports().log('WARN', message, 'hung_warning_heard');
   }
 
-  /** The task is no longer ours: ends the run, and reports nothing. */
-  lose(graceMs: number): void {
-    this.endLost(graceMs);
+  /** The task is no longer ours, for this reason: ends the run, and reports nothing. */
+  lose(graceMs: number, why = STALE): void {
+    this.endLost(graceMs, why);
     this.parts.reporter.lose();
   }
 
@@ -269,6 +274,10 @@ export class Run {
         Object.assign(this.latest, report, { checkpointData: undefined });
         reporter.progress(report);
       },
+      saveProgress: (report) => {
+        Object.assign(this.latest, report, { checkpointData: undefined });
+        return reporter.saveProgress(report, giveUp);
+      },
       usage: (reports) => usage.add(this.id, reports),
       endEarly: (kind) => this.stop({ kind, reason: kind }, graceSeconds * 1000),
       delivered: (positions) => reporter.delivered(positions),
@@ -279,10 +288,11 @@ export class Run {
     };
   }
 
-  private endLost(graceMs: number): void {
+  private endLost(graceMs: number, { reason, message }: Why = STALE): void {
     if (this.record.stopping?.kind === 'lost') return;
     this.parts.log.warn('Run lost; ending it');
-    this.live.stop({ kind: 'lost', reason: 'stale_run' }, graceMs);
+    const words = message === undefined ? {} : { message };
+    this.live.stop({ kind: 'lost', reason, ...words }, graceMs);
   }
 }
 

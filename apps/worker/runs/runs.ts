@@ -117,7 +117,7 @@ export class Runs {
     if (action === 'pause') run.stop(causeOf({ action, reason }), graceMs);
     // The server's clock was ahead of the run's own timer. The timeout must still be reported.
     else if (reason === 'timeout') run.stop({ kind: 'timeout', reason }, graceMs);
-    else run.lose(graceMs);
+    else run.lose(graceMs, causeOf({ action, reason }));
   }
 
   private make(claimed: ClaimedTask): Run {

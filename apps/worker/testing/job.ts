@@ -47,6 +47,7 @@ export function makeJob(inputContext: JsonObject, checkpointData: JsonObject = {
       recorded.entries.push({ level, message, event, ...(details && { details }) });
     },
     progress: (report) => recorded.progress.push(report),
+    saveProgress: (report) => Promise.resolve(void recorded.progress.push(report)),
     usage: (reports) => recorded.usage.push(...reports),
     endEarly: () => undefined,
     delivered: () => undefined,

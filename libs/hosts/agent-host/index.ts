@@ -25,6 +25,6 @@ export { SessionHost } from './sessions/session-host.js';
 export { type Remembered, SessionMemory } from './sessions/session-memory.js';
 export { apiAddress, searchPathOf, variablesOf } from './machine/settings.js';
 export { SignalLoop, type SignalPoll } from './loops/signal-loop.js';
-export { readJson, takeOver, writeJson } from './machine/state-file.js';
+export { OwnedElsewhere, readJson, takeOver, writeJson } from './machine/state-file.js';
 export { causeOf } from './sessions/stop-cause.js';
 export { StopRequests } from './loops/stop-requests.js';

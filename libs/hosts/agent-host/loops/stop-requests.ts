@@ -43,18 +43,27 @@ export class StopRequests {
   /**
    * SIGUSR2 asks to finish. Of the other signals the first drains, the second hurries, and
    * `onSignal` gets the third as `end`. It gets each signal.
+   *
+   * @returns a function that ends listening
    */
-  listen(onSignal: (step: Step, signal: Signal, exitCode: number) => void): void {
-    process.on(FINISH_SIGNAL, () => {
+  listen(onSignal: (step: Step, signal: Signal, exitCode: number) => void): () => void {
+    const listeners = SIGNALS.map((signal) => {
+      const exitCode = 128 + constants.signals[signal];
+      return [signal, () => onSignal(this.request(), signal, exitCode)] as const;
+    });
+    const finish = () => {
       this.finishController.abort();
       onSignal('finish', FINISH_SIGNAL, 0);
-    });
-    for (const signal of SIGNALS) {
-      process.on(signal, () => onSignal(this.request(), signal, 128 + constants.signals[signal]));
-    }
+    };
+    const all = [...listeners, [FINISH_SIGNAL, finish] as const];
+    for (const [signal, listener] of all) process.on(signal, listener);
+    return () => {
+      for (const [signal, listener] of all) process.off(signal, listener);
+    };
   }
 
-  private request(): Step {
+  /** Takes the next step: the first call drains, the second hurries, a later one returns `end`. */
+  request(): Step {
     if (this.hurry.aborted) return 'end';
     this.finishController.abort();
     const step = this.drain.aborted ? 'hurry' : 'drain';

@@ -8,6 +8,9 @@ interface Owned {
   owner: ProcessRef;
 }
 
+/** Another living process owns the file. The message is a sentence. */
+export class OwnedElsewhere extends Error {}
+
 /**
  * Writes a file of the host through a rename, so that readers always find a complete file. It needs
  * no fsync: it describes processes, which do not survive a crash of the machine.
@@ -42,7 +45,8 @@ export function readJson<T>(path: string, isOurs: (value: Partial<T>) => boolean
  *
  * @param next creates its content from the earlier content
  * @param conflict completes "Process 7 already works with …"
- * @throws Error in a sentence if another living process owns it, or if it has another content
+ * @throws OwnedElsewhere if another living process owns it, Error in a sentence if it has another
+ *   content
  */
 export function takeOver<T extends Owned>(
   path: string,
@@ -52,7 +56,7 @@ export function takeOver<T extends Owned>(
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const earlier = readJson<T>(path, ({ owner }) => typeof owner?.pid === 'number');
   if (earlier !== undefined && earlier.owner.pid !== process.pid && isAlive(earlier.owner)) {
-    throw new Error(`Process ${earlier.owner.pid} already works with ${conflict}.`);
+    throw new OwnedElsewhere(`Process ${earlier.owner.pid} already works with ${conflict}.`);
   }
   const content = { ...next(earlier), owner: ownRef() } as T;
   writeJson(path, content);

@@ -1,0 +1,105 @@
+import type { DroverClient } from '#lib/api-client';
+import { newId } from '#lib/kernel';
+import { keepLine, type Redactor } from '#lib/session-runtime';
+import type { EntryLevel, Question as AskedQuestion } from '../api/types.js';
+import type { Job } from '../execution/job.js';
+import { readUsage } from '../execution/usage-line.js';
+import { RunLostError } from '../runs/reporter.js';
+import { RunStopped } from './errors.js';
+import type { JsonObject, Question, TaskContext, TaskLog, Usage } from './types.js';
+
+/** The name of the handler's own entries in the log of a task. */
+const EVENT = 'handler';
+
+export interface ContextParts {
+  job: Job;
+  client: DroverClient;
+  redactor: Redactor;
+  signal: AbortSignal;
+}
+
+/** The context of one handler. After `close` it passes nothing on. */
+export class HandlerContext implements TaskContext {
+  readonly run: TaskContext['run'];
+  readonly signal: AbortSignal;
+  readonly client: DroverClient;
+  readonly log: TaskLog;
+  /** The question for whose answer the task waits. */
+  question: AskedQuestion | undefined;
+  private readonly listeners: ((reason: string) => void)[] = [];
+  /** The answers that no question of this run has taken yet. */
+  private readonly answers: { prompt: string; answer: string }[];
+  private isClosed = false;
+
+  constructor(private readonly parts: ContextParts) {
+    const { job, client, signal } = parts;
+    const { id, generation, deadlineAt, model, traceparent } = job.run;
+    this.run = { id, generation, deadlineAt, model, traceparent };
+    this.signal = signal;
+    this.client = client;
+    this.answers = [...(job.task.answers ?? [])];
+    const at = (level: EntryLevel) => (message: string, details?: JsonObject) =>
+      this.write(level, message, details);
+    this.log = { debug: at('DEBUG'), info: at('INFO'), warn: at('WARN'), error: at('ERROR') };
+  }
+
+  progress(percent: number, step?: string): void {
+    if (this.isClosed) return;
+    const progressPercent = Math.floor(Math.min(100, Math.max(0, percent)));
+    const { redactor } = this.parts;
+    const currentStep = step && redactor.redact(step.slice(0, 2_000).toWellFormed());
+    this.parts.job.report.progress({ progressPercent, ...(step && { currentStep }) });
+  }
+
+  async checkpoint(checkpointData: JsonObject): Promise<void> {
+    if (this.isClosed) throw this.stopped();
+    try {
+      // A copy, because the handler can change its state before the report is sent.
+      const copy = JSON.parse(JSON.stringify(checkpointData)) as JsonObject;
+      await this.parts.job.report.saveProgress({ checkpointData: copy });
+    } catch (error) {
+      throw error instanceof RunLostError ? this.stopped() : error;
+    }
+  }
+
+  usage(report: Usage): void {
+    if (this.isClosed) return;
+    const [read] = readUsage({ ...report, id: report.id ?? newId() }) ?? [];
+    if (read === undefined) throw new TypeError('The report of usage has an invalid field.');
+    this.parts.job.report.usage([read]);
+  }
+
+  async ask(question: Question): Promise<string> {
+    const prompt = question.prompt.trim();
+    const at = this.answers.findIndex((answer) => answer.prompt.trim() === prompt);
+    const [known] = at === -1 ? [] : this.answers.splice(at, 1);
+    if (known !== undefined) return known.answer;
+    if (this.isClosed || this.signal.aborted) throw this.stopped();
+    this.question = question;
+    this.parts.job.report.endEarly('question');
+    throw this.stopped();
+  }
+
+  onWarning(listener: (reason: string) => void): void {
+    this.listeners.push(listener);
+  }
+
+  warn(reason: string): void {
+    for (const listener of this.listeners) listener(reason);
+  }
+
+  close(): void {
+    this.isClosed = true;
+  }
+
+  private write(level: EntryLevel, message: string, details?: JsonObject): void {
+    if (this.isClosed) return;
+    const line = keepLine(message, 0, (text) => this.parts.redactor.redact(text));
+    this.parts.job.report.log(level, line, EVENT, details);
+  }
+
+  private stopped(): unknown {
+    const over = { action: 'stop', reason: 'stale_run', graceSeconds: 0 } as const;
+    return this.signal.aborted ? this.signal.reason : new RunStopped(over);
+  }
+}
