@@ -10,6 +10,7 @@ import { parseCostSearch } from './domain/change-costs.js';
 import { parseGroup } from './domain/changes.js';
 import { parsePrefill } from './domain/task-draft.js';
 import { parseFilter } from './domain/task-filter.js';
+import { parseUsageSearch } from './domain/usage-search.js';
 import { Shell } from './shell.js';
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
@@ -114,6 +115,42 @@ const routes = [
     getParentRoute: () => root,
     path: '/repositories/$id',
     component: lazyRouteComponent(() => import('./pages/repository.js'), 'RepositoryPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/projects',
+    component: lazyRouteComponent(() => import('./pages/projects.js'), 'ProjectsPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/projects/$id',
+    component: lazyRouteComponent(() => import('./pages/project.js'), 'ProjectPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/usage',
+    validateSearch: parseUsageSearch,
+    component: lazyRouteComponent(() => import('./pages/usage.js'), 'UsagePage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/models',
+    component: lazyRouteComponent(() => import('./pages/models.js'), 'ModelsPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/inbound-hooks',
+    component: lazyRouteComponent(() => import('./pages/inbound-hooks.js'), 'InboundHooksPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/inbound-hooks/$id',
+    component: lazyRouteComponent(() => import('./pages/inbound-hook.js'), 'InboundHookPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/notices',
+    component: lazyRouteComponent(() => import('./pages/notices.js'), 'NoticesPage'),
   }),
   createRoute({
     getParentRoute: () => root,

@@ -28,6 +28,7 @@ interface MenuLink {
   icon: ComponentProps<typeof Icon>['name'];
   /** The counts whose sum stands beside the name. */
   counts?: (keyof Attention)[];
+  adminsOnly?: boolean;
   operatorsOnly?: boolean;
 }
 
@@ -45,11 +46,22 @@ const LINKS: MenuLink[] = [
     counts: ['changesInReview', 'obstructedChanges'],
   },
   { to: '/repositories', name: 'Repositories', icon: 'repositories' },
+  { to: '/projects', name: 'Projects', icon: 'projects' },
   { to: '/budgets', name: 'Budgets', icon: 'budgets', counts: ['usedUpBudgets', 'endingBudgets'] },
-  { to: '/coordinator', name: 'Coordinator', icon: 'coordinator' },
-  { to: '/webhooks', name: 'Webhooks', icon: 'webhooks' },
+  { to: '/usage', name: 'Usage', icon: 'usage' },
+  { to: '/models', name: 'Models', icon: 'models', counts: ['refusingProviders'] },
+  { to: '/coordinator', name: 'Coordinator', icon: 'coordinator', adminsOnly: true },
+  {
+    to: '/webhooks',
+    name: 'Webhooks',
+    icon: 'webhooks',
+    counts: ['failingWebhooks'],
+    adminsOnly: true,
+  },
+  { to: '/notices', name: 'Notices', icon: 'notices', adminsOnly: true },
+  { to: '/inbound-hooks', name: 'Inbound hooks', icon: 'inbound-hooks', adminsOnly: true },
   { to: '/settings', name: 'Settings', icon: 'settings' },
-  { to: '/audit', name: 'Audit log', icon: 'audit' },
+  { to: '/audit', name: 'Audit log', icon: 'audit', adminsOnly: true },
   { to: '/users', name: 'Users', icon: 'users', operatorsOnly: true },
 ];
 
@@ -129,9 +141,12 @@ function NoWorkspace() {
 }
 
 function Sidebar() {
-  const { user, memberships, workspaceId, switchTo } = useWorkspace();
+  const { user, memberships, workspaceId, switchTo, may } = useWorkspace();
   const { data: attention } = useAttention();
-  const links = LINKS.filter(({ operatorsOnly }) => !operatorsOnly || user.isOperator);
+  const links = LINKS.filter(
+    ({ adminsOnly, operatorsOnly }) =>
+      (!adminsOnly || may('ADMIN')) && (!operatorsOnly || user.isOperator),
+  );
   return (
     <header className="sidebar">
       <Brand />

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { createHmac } from 'node:crypto';
 import type { Page } from 'playwright-core';
+import { newId } from '#lib/kernel';
+import { apiClient } from '../support/api-client.js';
 import { TestFleet } from '../support/fleet.js';
 import { createPerson, listAxeFindingsInAllLooks, TestBrowser } from './dashboard/browser.js';
 
@@ -12,7 +15,9 @@ let page: Page;
 beforeAll(async () => {
   fleet = await TestFleet.atSharedServer();
   browser = await TestBrowser.start(`http://127.0.0.1:${fleet.port}`);
-  page = await browser.openSignedIn(await createPerson(fleet, [fleet.workspaceId]));
+  const owner = await createPerson(fleet, [fleet.workspaceId]);
+  await fleet.db.owner.query('UPDATE users SET is_operator = true WHERE email = $1', [owner.email]);
+  page = await browser.openSignedIn(owner);
 });
 afterAll(async () => {
   await browser.stop();
@@ -20,6 +25,32 @@ afterAll(async () => {
 });
 
 const button = (name: string) => page.getByRole('button', { name, exact: true });
+const openDialog = () => page.locator('dialog[open]');
+const confirm = (name: string) => openDialog().getByRole('button', { name, exact: true }).click();
+/** Fills the field of the open dialog whose label begins with this. */
+const fill = (label: string, value: string) =>
+  openDialog()
+    .getByLabel(new RegExp(`^${label.replace(/[()]/g, '\\$&')}`))
+    .first()
+    .fill(value);
+const expectNoAxeFindings = async () => expect(await listAxeFindingsInAllLooks(page)).toEqual([]);
+
+/** A run that can report, of a task with these fields. */
+async function aRun(task: object) {
+  const id = newId();
+  await fleet.api.put(`/agents/${id}`, { name: `agent-${id.slice(-4)}` });
+  await fleet.api.post('/agent-tasks', { title: 'Report', taskType: 'test', agentId: id, ...task });
+  const { body } = await fleet.api.post<{ token: string }>(`/agents/${id}/token`);
+  const authorization = `Bearer ${body.token}`;
+  const api = apiClient(`http://127.0.0.1:${fleet.port}`, { authorization });
+  const claim = { waitMs: 10_000 };
+  const { body: claimed } = await api.post<{ tasks: { run: { id: string } }[] }>(
+    `/agents/${id}/claim`,
+    claim,
+  );
+  const runId = String(claimed.tasks[0]?.run.id);
+  return (path: string, report: object) => api.post(`/runs/${runId}/${path}`, report);
+}
 
 it('the form of a task takes the values of its address, and shows errors at their fields', async () => {
   const first = await fleet.submit('', { title: 'Build the image' });
@@ -75,4 +106,261 @@ it('the form of a task takes the values of its address, and shows errors at thei
       secrets: { DEPLOY_TOKEN: '[redacted]' },
     },
   ]);
+});
+
+it('a member creates, edits and archives a project with its milestones', async () => {
+  const member = await createPerson(fleet, [fleet.workspaceId], 'MEMBER');
+  const owners = page;
+  page = await browser.openSignedIn(member);
+  try {
+    await page.getByRole('link', { name: 'Projects' }).click();
+    await button('Create project').click();
+    await fill('Name', 'Website');
+    await fill('Description', 'The new one');
+    await confirm('Create project');
+    await page.getByRole('link', { name: 'Website' }).click();
+    await page.getByRole('heading', { name: 'Website', level: 1 }).waitFor();
+    await button('Create milestone').click();
+    await fill('Name', 'Launch');
+    await fill('Due date', '2030-01-31');
+    await confirm('Create milestone');
+    const milestone = page.getByRole('list', { name: 'Milestones' }).getByRole('listitem');
+    await milestone.getByText('Launch', { exact: true }).waitFor();
+    await milestone.getByRole('button', { name: 'Edit' }).click();
+    await fill('Name', 'Go live');
+    await confirm('Save changes');
+    await milestone.getByText('Go live', { exact: true }).waitFor();
+    await button('Edit project').click();
+    await fill('Name', 'Shop front');
+    await fill('Instructions', 'Write tests first.');
+    await confirm('Save changes');
+    await page.getByRole('heading', { name: 'Shop front', level: 1 }).waitFor();
+    await page.locator('.foreign').getByText('Write tests first.').waitFor();
+    await expectNoAxeFindings();
+    await page.getByRole('link', { name: 'Create task' }).click();
+    await page.getByLabel('Milestone').selectOption({ label: 'Go live' });
+    await page.goBack();
+    await milestone.getByRole('button', { name: 'Archive' }).click();
+    await confirm('Archive milestone');
+    await milestone.getByText('Archived').waitFor();
+    await page.locator('.page-head').getByRole('button', { name: 'Archive' }).click();
+    await confirm('Archive project');
+    await button('Archive').waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'Projects' }).first().click();
+    await button('Archived').click();
+    await page.getByRole('link', { name: 'Shop front' }).waitFor();
+    await expectNoAxeFindings();
+    await page.getByRole('link', { name: 'Notices' }).waitFor({ state: 'detached' });
+  } finally {
+    await page.context().close();
+    page = owners;
+  }
+});
+
+it('usage and cost are shown by day, project, agent and model, with the forecast of budgets', async () => {
+  const { body: project } = await fleet.api.post<{ id: string }>('/projects', { name: 'Metered' });
+  await fleet.api.post('/budgets', {
+    scope: 'project',
+    scopeId: project.id,
+    allocated: '1000',
+    recurrence: { every: 'month' },
+  });
+  const report = await aRun({ projectId: project.id, estimatedTokens: '10' });
+  const { body: prices } = await fleet.api.get<{ items: { model: string }[] }>('/model-prices');
+  const model = String(prices.items[0]?.model);
+  const usage = { id: 'first', model, inputTokens: '700', outputTokens: '77' };
+  expect((await report('usage', { reports: [usage] })).body).toMatchObject({ accepted: 1 });
+  await page.goto('/');
+  await page.getByRole('link', { name: 'Usage', exact: true }).click();
+  await page.getByRole('img', { name: 'Tokens used per day: 777 in total' }).waitFor();
+  await page.getByText('At this rate it is exhausted').waitFor();
+  await expectNoAxeFindings();
+  await button('By project').click();
+  await page.getByRole('row').filter({ hasText: 'Metered' }).getByText('777').waitFor();
+  await button('By model').click();
+  await page.getByRole('row').filter({ hasText: model }).getByText('700').waitFor();
+  await button('By agent').click();
+  await page
+    .getByRole('row')
+    .getByRole('link', { name: /^agent-/ })
+    .waitFor();
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    button('Download CSV').click(),
+  ]);
+  expect(download.suggestedFilename()).toBe('usage-by-agent.csv');
+  const { body: other } = await fleet.api.post<{ id: string }>('/projects', { name: 'Unused' });
+  await page.goto(`/usage?projectId=${other.id}`);
+  await page.getByText('No usage in this period').waitFor();
+});
+
+it('an operator creates a price, and an admin removes limits and sets providers of models', async () => {
+  const report = await aRun({});
+  const limit = { provider: 'acme', model: 'acme-1', retryAfterSeconds: 3_600 };
+  expect((await report('provider-limits', limit)).status).toBe(200);
+  await page.goto('/');
+  await page.getByRole('link', { name: '1 provider refuses requests' }).click();
+  await page.getByText('refuses further requests for acme-1').waitFor();
+  await expectNoAxeFindings();
+  await button('Remove limit').click();
+  await confirm('Remove limit');
+  await page.getByText('No provider refuses requests').waitFor();
+  await button('Create price').click();
+  await fill('Model', 'acme-1');
+  await fill('Input (USD)', '1.5');
+  await fill('Output (USD)', '6');
+  await fill('Cache read (USD)', '0.1');
+  await fill('Cache write (USD)', '2');
+  await confirm('Create price');
+  await page.getByRole('row').filter({ hasText: 'acme-1' }).getByText('$1.50').waitFor();
+  await button('Set provider').click();
+  await fill('Key', 'sk-a-key-that-is-long-enough');
+  await fill('Address', 'ftp://models.example.com');
+  await confirm('Set provider');
+  await openDialog().getByRole('alert').waitFor();
+  await fill('Address', 'https://models.example.com');
+  await confirm('Set provider');
+  const providers = page.getByRole('list', { name: 'Providers of models' });
+  await providers.getByText('https://models.example.com').waitFor();
+  await providers.getByRole('button', { name: 'Remove' }).click();
+  await confirm('Remove provider');
+  await page.getByText('https://models.example.com').waitFor({ state: 'detached' });
+});
+
+it('an admin creates, edits, rotates and deletes an inbound hook, and sees its deliveries', async () => {
+  await page.goto('/inbound-hooks');
+  await button('Create inbound hook').click();
+  await openDialog().getByLabel('Sender').selectOption('generic');
+  await fill('Description', 'Orders');
+  await fill('Rules', '[{"on": 5}]');
+  await confirm('Create inbound hook');
+  await openDialog().getByRole('alert').waitFor();
+  const task = { title: 'Order {{n}} is late', taskType: 'order' };
+  await fill('Rules', JSON.stringify([{ on: 'order.late', do: 'create_task', task }]));
+  await confirm('Create inbound hook');
+  const [address = '', secret = ''] = (await page.locator('pre').innerText()).trim().split('\n');
+  await expectNoAxeFindings();
+  const body = JSON.stringify({ type: 'order.late', subject: 'order 7', n: 7 });
+  const seconds = Math.floor(Date.now() / 1000);
+  const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
+  const signature = createHmac('sha256', key).update(`m1.${seconds}.${body}`).digest('base64');
+  const answer = await fetch(address, {
+    method: 'POST',
+    body,
+    headers: {
+      'content-type': 'application/json',
+      'webhook-id': 'm1',
+      'webhook-timestamp': String(seconds),
+      'webhook-signature': `v1,${signature}`,
+    },
+  });
+  expect(await answer.json()).toMatchObject({ outcome: 'created' });
+  await page.getByRole('link', { name: 'Orders' }).click();
+  const row = page.getByRole('row').filter({ hasText: 'order 7' });
+  await row.getByText('Created').waitFor();
+  await expectNoAxeFindings();
+  await button('Disable').click();
+  await button('Enable').click();
+  await button('Edit hook').click();
+  await fill('Description', 'Late orders');
+  await confirm('Save changes');
+  await page.getByRole('heading', { name: 'Late orders', level: 1 }).waitFor();
+  await button('Rotate secret').click();
+  await confirm('Rotate secret');
+  await page.getByRole('region', { name: 'New secret' }).waitFor();
+  await row.getByRole('link', { name: 'View task' }).click();
+  await page.getByRole('heading', { name: 'Order 7 is late', level: 1 }).waitFor();
+  await page.goBack();
+  await button('Delete').click();
+  await confirm('Delete hook');
+  await page.getByText('No inbound hooks yet').waitFor();
+});
+
+it('an admin creates, edits, disables and deletes a notice', async () => {
+  await page.goto('/notices');
+  await button('Create notice').click();
+  await openDialog().getByLabel(/^Kind/).selectOption('discord');
+  await fill('URL', 'https://discord.com/api/webhooks/123/a-secret-part');
+  await fill('Description', 'The team channel');
+  await fill('Template', '{{nonsense}}');
+  await fill('Quiet from', '19:00');
+  await confirm('Create notice');
+  await openDialog().getByRole('alert').getByText('Quiet hours have a begin').waitFor();
+  await fill('Quiet until', '08:00');
+  await openDialog().getByLabel('SAT').check();
+  await confirm('Create notice');
+  await openDialog().getByRole('alert').getByText('nonsense').waitFor();
+  await fill('Template', '{{text}}');
+  await confirm('Create notice');
+  const row = page.getByRole('row').filter({ hasText: 'The team channel' });
+  await row.getByText('19:00–08:00').waitFor();
+  await expectNoAxeFindings();
+  await row.getByRole('link').click();
+  await button('Edit').click();
+  expect(await openDialog().getByLabel('SAT').isChecked()).toBe(true);
+  await fill('Events', 'budget.alert');
+  await expectNoAxeFindings();
+  await confirm('Save changes');
+  await page.getByText('Changes saved').first().waitFor();
+  const { body } = await fleet.api.get<{ items: object[] }>('/webhooks');
+  expect(body.items).toMatchObject([
+    { kind: 'discord', events: ['budget.alert'], quietHours: { from: '19:00', days: ['SAT'] } },
+  ]);
+  await button('Disable').click();
+  await button('Enable').waitFor();
+  await button('Delete').click();
+  await confirm('Delete notice');
+  await page.getByText('No notices yet').waitFor();
+});
+
+it('an admin edits the settings of a repository, and a member those of a schedule', async () => {
+  const { body: repository } = await fleet.api.post<{ id: string }>('/repositories', {
+    name: 'shop',
+    url: 'https://git.example.com/shop.git',
+  });
+  await page.goto(`/repositories/${repository.id}`);
+  await button('Edit repository').click();
+  await fill('Acceptance', 'npm test');
+  await openDialog()
+    .getByLabel(/^Review/)
+    .first()
+    .selectOption('agent');
+  await confirm('Save changes');
+  await openDialog().getByRole('alert').first().waitFor();
+  await fill('Kind of the reviewing agent', 'codex');
+  await fill('Variables', 'CI=true');
+  await fill('Secret variables', 'NPM_TOKEN=a=b');
+  await expectNoAxeFindings();
+  await confirm('Save changes');
+  await page.getByText('NPM_TOKEN', { exact: true }).waitFor();
+  const { body } = await fleet.api.get<object>(`/repositories/${repository.id}`);
+  expect(body).toMatchObject({
+    acceptance: 'npm test',
+    review: 'agent',
+    reviewer: { kind: 'codex' },
+    variables: { CI: 'true' },
+    secretNames: ['NPM_TOKEN'],
+  });
+  const tasks = [{ taskType: 'test' }];
+  const { body: schedule } = await fleet.api.post<{ id: string; nextDueAt: string }>('/schedules', {
+    name: 'hourly',
+    everySeconds: 3_600,
+    tasks,
+  });
+  await page.goto(`/schedules/${schedule.id}`);
+  await button('Edit schedule').click();
+  await fill('Name', 'each hour');
+  await openDialog().getByLabel('While earlier tasks are unfinished').selectOption('queue');
+  await fill('Tasks', '[{"taskType": 5}]');
+  await confirm('Save changes');
+  await openDialog().getByRole('alert').waitFor();
+  await fill('Tasks', '[{"taskType": "hourly"}]');
+  await confirm('Save changes');
+  await page.getByRole('heading', { name: 'each hour', level: 1 }).waitFor();
+  expect((await fleet.api.get<object>(`/schedules/${schedule.id}`)).body).toMatchObject({
+    overlap: 'queue',
+    nextDueAt: schedule.nextDueAt,
+    tasks: [{ taskType: 'hourly' }],
+  });
+  expect(browser.errors).toEqual([]);
 });

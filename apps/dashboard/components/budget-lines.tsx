@@ -1,12 +1,19 @@
 import type { components } from '#lib/api-client';
+import { useRead } from '../api/read.js';
 import { stripControls, formatCount } from '../domain/format.js';
 import { toLabel } from './badge.js';
 import { Ago, Meter } from './parts.js';
 
 export type Budget = components['schemas']['Budget'];
 
+interface BudgetLinesProps {
+  budgets: Budget[];
+  /** Whether each line says when its budget is exhausted at the present rate. */
+  hasForecast?: boolean;
+}
+
 /** Shows the usage of each budget. */
-export function BudgetLines({ budgets }: { budgets: Budget[] }) {
+export function BudgetLines({ budgets, hasForecast = false }: BudgetLinesProps) {
   return (
     <ul className="stack">
       {budgets.map((budget) => (
@@ -19,9 +26,30 @@ export function BudgetLines({ budgets }: { budgets: Budget[] }) {
             </span>
           </p>
           <Meter warns percent={budget.percentUsed} label={`Usage of ${budgetName(budget)}`} />
+          {hasForecast && <Forecast id={budget.id} />}
         </li>
       ))}
     </ul>
+  );
+}
+
+function Forecast({ id }: { id: string }) {
+  const projection = useRead(['budgets', id, 'projection'], (api, signal) =>
+    api.get('/api/v1/budgets/{id}/projection', { params: { path: { id } }, signal }),
+  );
+  if (projection.data === undefined) return null;
+  const { dailyBurnRate, projectedExhaustionDate, willLastPeriod } = projection.data;
+  return (
+    <p className="muted">
+      {formatCount(dailyBurnRate)} tokens a day.{' '}
+      {willLastPeriod || projectedExhaustionDate === null ? (
+        'It lasts until its period ends.'
+      ) : (
+        <>
+          At this rate it is exhausted <Ago at={projectedExhaustionDate} />.
+        </>
+      )}
+    </p>
   );
 }
 

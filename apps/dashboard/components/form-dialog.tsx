@@ -1,4 +1,4 @@
-import { useRef } from 'react';
+import { Fragment, useRef, useState } from 'react';
 import { type DialogProps, Confirm } from './confirm.js';
 import { Button } from './parts.js';
 
@@ -11,13 +11,19 @@ interface FormDialogProps extends DialogProps {
 /** A button that opens a dialog with a form. */
 export function FormDialog({ open, look, children, ...rest }: FormDialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
+  const [openings, setOpenings] = useState(0);
+  function show(): void {
+    // Fields begin with the present values at each opening.
+    setOpenings(openings + 1);
+    dialog.current?.showModal();
+  }
   return (
     <>
-      <Button {...(look && { look })} onClick={() => dialog.current?.showModal()}>
+      <Button {...(look && { look })} onClick={show}>
         {open}
       </Button>
       <Confirm dialog={dialog} {...rest}>
-        {children}
+        <Fragment key={openings}>{children}</Fragment>
       </Confirm>
     </>
   );

@@ -38,7 +38,7 @@ const LINES: Line[] = [
     name: 'refusingProviders',
     one: 'provider refuses requests',
     many: 'providers refuse requests',
-    to: '/agents',
+    to: '/models',
   },
   {
     name: 'failingWebhooks',

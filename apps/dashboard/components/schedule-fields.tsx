@@ -1,4 +1,5 @@
 import { useRef, useState } from 'react';
+import type { components } from '#lib/api-client';
 import { describeError, useRead } from '../api/read.js';
 import { formatExact } from '../domain/format.js';
 import { toRule } from '../domain/schedule-draft.js';
@@ -11,21 +12,7 @@ const PREVIEWED = 10;
 export function ScheduleFields() {
   return (
     <>
-      <Field label="Name" hint="It is also the title of the tasks.">
-        <input className="input" name="name" required maxLength={200} />
-      </Field>
-      <div className="pair">
-        <Field label="Cron expression" hint="Such as 0 9 * * MON-FRI or @daily.">
-          <input className="input mono" name="cron" maxLength={200} />
-        </Field>
-        <Field label="Time zone">
-          <input className="input" name="timeZone" defaultValue={ownTimeZone()} />
-        </Field>
-        <Field label="Or every … seconds">
-          <input className="input" name="everySeconds" type="number" min={1} />
-        </Field>
-      </div>
-      <Preview />
+      <RuleFields />
       <Field label="Type of the task">
         <input className="input" name="taskType" required maxLength={100} defaultValue="command" />
       </Field>
@@ -38,9 +25,49 @@ export function ScheduleFields() {
       <Field label="Additional input" hint="A JSON object that the agent receives as inputContext.">
         <textarea className="input" name="input" rows={2} />
       </Field>
+      <PolicyFields />
+    </>
+  );
+}
+
+type Schedule = components['schemas']['Schedule'];
+
+/** The name and the rule of a schedule. */
+export function RuleFields({ of }: { of?: Schedule }) {
+  return (
+    <>
+      <Field label="Name" hint="It is also the title of the tasks.">
+        <input className="input" name="name" required maxLength={200} defaultValue={of?.name} />
+      </Field>
+      <div className="pair">
+        <Field label="Cron expression" hint="Such as 0 9 * * MON-FRI or @daily.">
+          <input className="input mono" name="cron" maxLength={200} defaultValue={of?.cron ?? ''} />
+        </Field>
+        <Field label="Time zone">
+          <input className="input" name="timeZone" defaultValue={of?.timeZone ?? ownTimeZone()} />
+        </Field>
+        <Field label="Or every … seconds">
+          <input
+            className="input"
+            name="everySeconds"
+            type="number"
+            min={1}
+            defaultValue={of?.everySeconds ?? ''}
+          />
+        </Field>
+      </div>
+      <Preview />
+    </>
+  );
+}
+
+/** What happens at due times that overlap or are late. */
+export function PolicyFields({ of }: { of?: Schedule }) {
+  return (
+    <>
       <div className="pair">
         <Field label="While earlier tasks are unfinished">
-          <select className="input" name="overlap" defaultValue="skip">
+          <select className="input" name="overlap" defaultValue={of?.overlap ?? 'skip'}>
             <option value="skip">Skip</option>
             <option value="queue">Queue one</option>
             <option value="allow">Start too</option>
@@ -48,11 +75,33 @@ export function ScheduleFields() {
           </select>
         </Field>
         <Field label="Missed due times">
-          <select className="input" name="missed" defaultValue="last">
+          <select className="input" name="missed" defaultValue={of?.missed ?? 'last'}>
             <option value="last">Start the latest</option>
             <option value="none">Start none</option>
-            <option value="all">Start all, at most 10</option>
+            <option value="all">Start all, at most the number below</option>
           </select>
+        </Field>
+      </div>
+      <div className="pair">
+        <Field label="Maximum of missed due times">
+          <input
+            className="input"
+            name="missedLimit"
+            type="number"
+            min={1}
+            max={1_000}
+            defaultValue={of?.missedLimit ?? 10}
+          />
+        </Field>
+        <Field label="Jitter (s)" hint="The maximum delay of a start.">
+          <input
+            className="input"
+            name="jitterSeconds"
+            type="number"
+            min={0}
+            max={86_400}
+            defaultValue={of?.jitterSeconds ?? 0}
+          />
         </Field>
       </div>
     </>

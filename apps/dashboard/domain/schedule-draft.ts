@@ -1,7 +1,9 @@
 import type { components } from '#lib/api-client';
-import { parseInput } from './task-draft.js';
+import { FormError, parseInput } from './task-draft.js';
 
 type NewSchedule = components['schemas']['CreateSchedule'];
+type Schedule = components['schemas']['Schedule'];
+type ChangeSchedule = components['schemas']['ChangeSchedule'];
 type Rule = components['schemas']['PreviewSchedule'];
 
 /** Reads the rule of a schedule's form: a cron expression, or an interval if there is none. */
@@ -23,11 +25,45 @@ export function toScheduleDraft(form: FormData): NewSchedule {
     ...(text('description') !== '' && { description: text('description') }),
     ...(inputContext && { inputContext }),
   };
+  return { name: text('name'), tasks: [task], ...toRule(form), ...toPolicy(form) };
+}
+
+function toPolicy(form: FormData) {
   return {
-    name: text('name'),
-    tasks: [task],
-    ...toRule(form),
-    overlap: text('overlap') as NonNullable<NewSchedule['overlap']>,
-    missed: text('missed') as NonNullable<NewSchedule['missed']>,
+    overlap: form.get('overlap') as NonNullable<NewSchedule['overlap']>,
+    missed: form.get('missed') as NonNullable<NewSchedule['missed']>,
+    missedLimit: Number(form.get('missedLimit')),
+    jitterSeconds: Number(form.get('jitterSeconds')),
   };
+}
+
+/**
+ * Builds the change of a schedule. The rule is left out unless it changed, because a new rule counts
+ * from now on.
+ *
+ * @throws FormError if the tasks are no JSON list
+ */
+export function toScheduleChange(form: FormData, schedule: Schedule): ChangeSchedule {
+  const rule = toRule(form);
+  const { cron, timeZone, everySeconds } = schedule;
+  const isSame =
+    cron === null
+      ? rule.everySeconds === everySeconds
+      : rule.cron === cron && (rule.timeZone ?? 'UTC') === timeZone;
+  return {
+    name: String(form.get('name')).trim(),
+    ...(!isSame && rule),
+    ...toPolicy(form),
+    tasks: parseTasks(String(form.get('tasks'))),
+  };
+}
+
+function parseTasks(json: string): NewSchedule['tasks'] {
+  try {
+    const tasks: unknown = JSON.parse(json);
+    if (Array.isArray(tasks)) return tasks as NewSchedule['tasks'];
+  } catch {
+    // The error below says the same.
+  }
+  throw new FormError('The tasks must be a JSON list, as in POST /agent-tasks/batch.', 'tasks');
 }

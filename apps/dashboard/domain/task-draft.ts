@@ -121,7 +121,7 @@ export function toTaskDraft(form: FormData): NewTask {
   const agent = readAgent(text);
   const inputContext = readInput(text('inputContext'), text('command'));
   const metadata = parseInput(text('metadata'), 'metadata');
-  const secrets = readVariables(text('secrets'));
+  const secrets = readVariables(text('secrets'), 'secrets');
   return Object.assign(draft as NewTask, {
     ...(agent && { agent }),
     ...(inputContext && { inputContext }),
@@ -155,13 +155,13 @@ function readInput(json: string, command: string): Record<string, unknown> | und
  *
  * @throws FormError if a line has no name
  */
-export function readVariables(text: string): Record<string, string> | undefined {
+export function readVariables(text: string, field: string): Record<string, string> | undefined {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   if (lines.length === 0) return undefined;
   return Object.fromEntries(
     lines.map((line) => {
       const at = line.indexOf('=');
-      if (at < 1) throw new FormError('Each line must be NAME=value.', 'secrets');
+      if (at < 1) throw new FormError('Each line must be NAME=value.', field);
       return [line.slice(0, at).trim(), line.slice(at + 1).trim()];
     }),
   );

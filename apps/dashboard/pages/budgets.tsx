@@ -6,6 +6,7 @@ import { POLICIES } from '../components/budget-lines.js';
 import { BudgetPanel } from '../components/budget-panel.js';
 import { FormDialog } from '../components/form-dialog.js';
 import { Button, Empty, Field, Loaded, Page } from '../components/parts.js';
+import { ProjectPicker } from '../components/pickers.js';
 import { ownTimeZone } from '../domain/time-zone.js';
 
 type Recurrence = components['schemas']['Recurrence'];
@@ -71,7 +72,7 @@ function NewBudget() {
   const [every, setEvery] = useState<string>('month');
   const create = useCommand(
     (api, form: FormData) => {
-      const scopeId = String(form.get('projectId')).trim();
+      const scopeId = String(form.get('scopeId')).trim();
       const body = {
         scope: scopeId === '' ? ('global' as const) : ('project' as const),
         ...(scopeId !== '' && { scopeId }),
@@ -121,9 +122,7 @@ function NewBudget() {
           <input className="input" name="timeZone" required defaultValue={ownTimeZone()} />
         </Field>
       )}
-      <Field label="Project ID" hint="Leave empty for the whole workspace.">
-        <input className="input mono" name="projectId" />
-      </Field>
+      <ProjectPicker name="scopeId" empty="Whole workspace" />
       <Field label="When exhausted">
         <select className="input" name="policy" defaultValue="pause">
           {Object.entries(POLICIES).map(([value, label]) => (

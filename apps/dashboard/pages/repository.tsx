@@ -6,7 +6,9 @@ import { Badge } from '../components/badge.js';
 import { Foreign } from '../components/foreign.js';
 import { FormDialog } from '../components/form-dialog.js';
 import { Ago, Button, Empty, Facts, Loaded, Page, Panel } from '../components/parts.js';
+import { RepositoryFields } from '../components/repository-fields.js';
 import { stripControls } from '../domain/format.js';
+import { readRepository } from '../domain/repository-draft.js';
 
 type Repository = components['schemas']['Repository'];
 
@@ -33,6 +35,7 @@ function OneRepository({ repository }: { repository: Repository }) {
         archivedAt === null && (
           <>
             <CheckButton id={id} />
+            <EditRepository repository={repository} />
             <Archive id={id} />
           </>
         )
@@ -77,6 +80,28 @@ function OneRepository({ repository }: { repository: Repository }) {
         </Panel>
       </div>
     </Page>
+  );
+}
+
+function EditRepository({ repository }: { repository: Repository }) {
+  const { id, version } = repository;
+  const change = useCommand(
+    async (api, form: FormData) =>
+      api.patch('/api/v1/repositories/{id}', {
+        params: { path: { id }, header: { 'If-Match': `"${version}"` } },
+        body: readRepository(form),
+      }),
+    { done: 'Repository changed', changes: [['repository', id], ['repositories']] },
+  );
+  return (
+    <FormDialog
+      open="Edit repository"
+      title="Edit repository"
+      confirm="Save changes"
+      onConfirm={change.mutate}
+    >
+      <RepositoryFields of={repository} />
+    </FormDialog>
   );
 }
 

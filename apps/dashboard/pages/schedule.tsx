@@ -6,9 +6,10 @@ import { toLabel } from '../components/badge.js';
 import { Foreign } from '../components/foreign.js';
 import { FormDialog } from '../components/form-dialog.js';
 import { Ago, Button, Empty, Facts, Field, Loaded, Page, Panel } from '../components/parts.js';
-import { DueTimes } from '../components/schedule-fields.js';
+import { DueTimes, PolicyFields, RuleFields } from '../components/schedule-fields.js';
 import { defineColumns, Table } from '../components/table.js';
 import { formatExact, stripControls } from '../domain/format.js';
+import { toScheduleChange } from '../domain/schedule-draft.js';
 import { formatRule, type Schedule } from './schedules.js';
 
 type Occurrence = components['schemas']['ScheduleOccurrence'];
@@ -33,7 +34,7 @@ function OneSchedule({ schedule }: { schedule: Schedule }) {
     <Page
       title={stripControls(name)}
       above={<Link to="/schedules">Schedules</Link>}
-      actions={may('MEMBER') && <Actions id={id} isPaused={pausedAt !== null} />}
+      actions={may('MEMBER') && <Actions schedule={schedule} />}
     >
       {pausedAt !== null && (
         <p className="banner" role="status">
@@ -74,7 +75,9 @@ function OneSchedule({ schedule }: { schedule: Schedule }) {
   );
 }
 
-function Actions({ id, isPaused }: { id: string; isPaused: boolean }) {
+function Actions({ schedule }: { schedule: Schedule }) {
+  const { id, pausedAt } = schedule;
+  const isPaused = pausedAt !== null;
   const navigate = useNavigate();
   const params = { path: { id } };
   const changes = [['schedules'], ['schedule', id]];
@@ -115,6 +118,7 @@ function Actions({ id, isPaused }: { id: string; isPaused: boolean }) {
           </Field>
         </FormDialog>
       )}
+      <EditSchedule schedule={schedule} />
       <FormDialog
         open="Delete"
         look="danger"
@@ -125,6 +129,39 @@ function Actions({ id, isPaused }: { id: string; isPaused: boolean }) {
         <p>Its tasks stay.</p>
       </FormDialog>
     </>
+  );
+}
+
+function EditSchedule({ schedule }: { schedule: Schedule }) {
+  const { id, tasks, version } = schedule;
+  const change = useCommand(
+    async (api, form: FormData) =>
+      api.patch('/api/v1/schedules/{id}', {
+        params: { path: { id }, header: { 'If-Match': `"${version}"` } },
+        body: toScheduleChange(form, schedule),
+      }),
+    { done: 'Schedule changed', changes: [['schedules'], ['schedule', id]] },
+  );
+  return (
+    <FormDialog
+      open="Edit schedule"
+      title="Edit schedule"
+      confirm="Save changes"
+      onConfirm={change.mutate}
+    >
+      <RuleFields of={schedule} />
+      <PolicyFields of={schedule} />
+      <Field label="Tasks" hint="A JSON list, as in POST /agent-tasks/batch.">
+        <textarea
+          className="input mono"
+          name="tasks"
+          rows={8}
+          required
+          spellCheck={false}
+          defaultValue={JSON.stringify(tasks, null, 2)}
+        />
+      </Field>
+    </FormDialog>
   );
 }
 

@@ -7,6 +7,8 @@ import { Badge } from '../components/badge.js';
 import { DeliveryLine, deliveryWord } from '../components/delivery-line.js';
 import { FormDialog } from '../components/form-dialog.js';
 import { Button, Empty, Loaded, Page, Panel } from '../components/parts.js';
+import { Secret } from '../components/secret.js';
+import { WebhookActions } from '../components/webhook-actions.js';
 import { stripControls } from '../domain/format.js';
 
 type State = components['schemas']['WebhookDelivery']['state'];
@@ -25,6 +27,7 @@ export function WebhookPage() {
 }
 
 function OneWebhook({ id }: { id: string }) {
+  const [secret, setSecret] = useState<string>();
   const params = { path: { id } };
   const webhook = useRead(['webhooks', id], (api, signal) =>
     api.get('/api/v1/webhooks/{id}', { params, signal }),
@@ -35,21 +38,34 @@ function OneWebhook({ id }: { id: string }) {
   });
   return (
     <Loaded query={webhook}>
-      {({ url, enabled }) => (
+      {(data) => (
         <Page
-          title={stripControls(url)}
-          above={<Link to="/webhooks">Webhooks</Link>}
-          beside={<span className="muted">{enabled ? 'Enabled' : 'Disabled'}</span>}
+          title={stripControls(data.url)}
+          above={
+            data.kind === 'signed' ? (
+              <Link to="/webhooks">Webhooks</Link>
+            ) : (
+              <Link to="/notices">Notices</Link>
+            )
+          }
+          beside={<span className="muted">{data.enabled ? 'Enabled' : 'Disabled'}</span>}
           actions={
             <>
-              <Button disabled={!enabled || test.isPending} onClick={() => test.mutate(undefined)}>
+              <Button
+                disabled={!data.enabled || test.isPending}
+                onClick={() => test.mutate(undefined)}
+              >
                 Send test event
               </Button>
               <ReplayDead id={id} />
+              <WebhookActions webhook={data} onSecret={setSecret} />
             </>
           }
         >
-          <Deliveries id={id} />
+          <div className="stack">
+            {secret !== undefined && <Secret title="Webhook secret" value={secret} />}
+            <Deliveries id={id} />
+          </div>
         </Page>
       )}
     </Loaded>

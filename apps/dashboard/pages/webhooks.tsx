@@ -4,9 +4,11 @@ import type { components } from '#lib/api-client';
 import { useCommand, useRead } from '../api/read.js';
 import { AdminsOnly } from '../components/admins-only.js';
 import { FormDialog } from '../components/form-dialog.js';
-import { Ago, Empty, Field, Loaded, Page } from '../components/parts.js';
+import { Ago, Empty, Loaded, Page } from '../components/parts.js';
 import { Secret } from '../components/secret.js';
 import { defineColumns, Table } from '../components/table.js';
+import { WebhookFields } from '../components/webhook-fields.js';
+import { readWebhook } from '../domain/notice-draft.js';
 import { stripControls } from '../domain/format.js';
 
 type Webhook = components['schemas']['Webhook'];
@@ -67,15 +69,16 @@ function Webhooks() {
       <div className="stack">
         {secret !== undefined && <Secret title="Webhook secret" value={secret} />}
         <Loaded query={webhooks}>
-          {({ items }) =>
-            items.length === 0 ? (
+          {({ items: all }) => {
+            const items = all.filter(({ kind }) => kind === 'signed');
+            return items.length === 0 ? (
               <Empty title="No webhooks yet">
                 <p>A webhook sends signed events of this workspace to your URL.</p>
               </Empty>
             ) : (
               <Table label="Webhooks" columns={COLUMNS} rows={items} keyOf={({ id }) => id} />
-            )
-          }
+            );
+          }}
         </Loaded>
       </div>
     </Page>
@@ -84,16 +87,8 @@ function Webhooks() {
 
 function NewWebhook({ onSecret }: { onSecret: (secret: string) => void }) {
   const create = useCommand(
-    (api, form: FormData) =>
-      api.post('/api/v1/webhooks', {
-        body: {
-          url: String(form.get('url')),
-          // The server refuses unknown names and lists the known ones.
-          events: String(form.get('events'))
-            .split(/[,\s]+/)
-            .filter(Boolean) as never,
-        },
-      }),
+    async (api, form: FormData) =>
+      api.post('/api/v1/webhooks', { body: readWebhook(form, 'signed') }),
     {
       done: 'Webhook created',
       changes: [['webhooks']],
@@ -110,12 +105,7 @@ function NewWebhook({ onSecret }: { onSecret: (secret: string) => void }) {
       confirm="Create webhook"
       onConfirm={create.mutate}
     >
-      <Field label="URL">
-        <input className="input" name="url" type="url" required />
-      </Field>
-      <Field label="Events" hint="Separate with commas. “task” selects all task events.">
-        <input className="input" name="events" required defaultValue="task" />
-      </Field>
+      <WebhookFields kind="signed" />
     </FormDialog>
   );
 }
