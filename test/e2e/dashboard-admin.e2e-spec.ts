@@ -159,13 +159,13 @@ describe('the dashboard', () => {
       0,
     ]);
     await field('Tokens').fill('5000');
-    await field('Project ID').fill(project.id);
+    await field('Project').selectOption(project.id);
     await field('When exhausted').selectOption('Cancel running tasks');
     await field('Time zone').fill('Mars/Olympus');
     await confirm('Create budget');
     await openDialog()
       .getByRole('alert')
-      .getByText(/timeZone/)
+      .getByText(/^Time zone /)
       .waitFor();
     await field('Time zone').fill(TIME_ZONE);
     await confirm('Create budget');
@@ -280,7 +280,7 @@ describe('the dashboard', () => {
     await confirm('Create webhook');
     await openDialog()
       .getByRole('alert')
-      .getByText(/events.*: must be/)
+      .getByText(/^Events must be/)
       .waitFor();
     expect(await page.locator('.notice').count()).toBe(0);
     expect(await url.inputValue()).toBe('https://example.com/hook');

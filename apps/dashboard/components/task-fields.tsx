@@ -121,10 +121,7 @@ export function TaskFields({ prefill }: { prefill: TaskPrefill }) {
           <Field label="Acceptance" hint="Conditions of the result, one a line.">
             {area('acceptance')}
           </Field>
-          <Field
-            label="Acceptance script"
-            hint="Commands that prove a result without a repository."
-          >
+          <Field label="Acceptance script" hint="It proves a result without a repository.">
             {area('acceptanceScript', { maxLength: 20_000 })}
           </Field>
           <Field label="Settings" hint="A JSON object for the kind of agent.">
