@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '#lib/kernel';
 import { startTestApp } from '../support/app.js';
 import { aUser } from '../support/factories.js';
+import { TestOpenIdProvider } from '../support/openid-provider.js';
 import { type Account, anAccount, extrasOf } from './support/accounts.js';
 import { readDocument } from './support/conformity.js';
 import { type CallerKind, readRoutes, type Route } from './support/openapi.js';
@@ -14,11 +15,21 @@ import { anOperator, aTenant, setKeys, type Tenant } from './support/tenant.js';
  * schema, and every caller with the right requests it. (`send` compares.)
  */
 
-const app = await startTestApp({ ROLES: 'api,coordinator', OPEN_SIGN_UP: 'true' });
+const PUBLIC_URL = 'http://drover.example.test';
+const provider = await TestOpenIdProvider.start(PUBLIC_URL);
+provider.person = { sub: 'ann', email: 'ann@example.test', email_verified: true };
+const app = await startTestApp({
+  ROLES: 'api,coordinator',
+  OPEN_SIGN_UP: 'true',
+  ...provider.settings(PUBLIC_URL),
+});
 const document = await readDocument(app.url);
 const routes = await readRoutes(app.url);
 
-afterAll(() => app.stop());
+afterAll(async () => {
+  await app.stop();
+  await provider.stop();
+});
 
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, { responses }]) => ({
@@ -170,6 +181,15 @@ async function bodyFor(route: Route, { tenant, kind }: Who): Promise<Record<stri
       return { dependsOn: [prerequisite] };
     case 'POST /workspaces/{workspaceId}/members':
       return { userId: await aUserToAdd(tenant) };
+    case 'POST /auth/single-sign-on/complete': {
+      const { url, ...checks } = await postToAuth('single-sign-on');
+      return { ...checks, parameters: new URL(await provider.follow(url ?? '')).search };
+    }
+    case 'POST /auth/device/complete': {
+      const { deviceCode, verificationUriComplete } = await postToAuth('device');
+      await provider.confirmDevice(verificationUriComplete ?? '');
+      return { deviceCode };
+    }
     case 'POST /auth/invitation':
     case 'POST /invitations/accept':
       return { token: (await anInvitation(tenant)).token };
@@ -188,6 +208,11 @@ async function bodyFor(route: Route, { tenant, kind }: Who): Promise<Record<stri
     default:
       return {};
   }
+}
+
+async function postToAuth(path: string): Promise<Record<string, string>> {
+  const answer = await fetch(`${app.url}/api/v1/auth/${path}`, { method: 'POST' });
+  return (await answer.json()) as Record<string, string>;
 }
 
 /** Routes of conversations need tasks with a coding agent. */

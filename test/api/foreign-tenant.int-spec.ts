@@ -26,6 +26,7 @@ import { anAccount, extrasOf } from './support/accounts.js';
 const NAMELESS = [
   'GET /auth/me',
   'GET /auth/sessions',
+  'GET /auth/methods',
   'GET /health/coordinator',
   'GET /healthz',
   'GET /installation/audit-log',
@@ -33,6 +34,10 @@ const NAMELESS = [
   'GET /readyz',
   'GET /users',
   'GET /workspaces',
+  'POST /auth/device',
+  'POST /auth/device/complete',
+  'POST /auth/single-sign-on',
+  'POST /auth/single-sign-on/complete',
   'POST /auth/invitation',
   'POST /auth/invitation/sign-up',
   'POST /auth/logout',

@@ -23,9 +23,14 @@ import { send, type WireAnswer } from './support/requests.js';
  * unless it is listed here.
  */
 const PUBLIC = [
+  'GET /auth/methods',
   'GET /health/coordinator',
   'GET /healthz',
   'GET /readyz',
+  'POST /auth/device',
+  'POST /auth/device/complete',
+  'POST /auth/single-sign-on',
+  'POST /auth/single-sign-on/complete',
   'POST /auth/invitation',
   'POST /auth/invitation/sign-up',
   'POST /auth/login',

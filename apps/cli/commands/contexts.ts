@@ -1,10 +1,13 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { DroverProblem } from '#lib/api-client';
 import type { Cli } from '../cli.js';
 import type { CommandSpec, Commands } from '../command.js';
 import { connectTo, splitAddresses } from '../connect.js';
 import type { Context } from '../contexts/contexts.js';
 import { findAdministrator, LOCAL } from '../contexts/local.js';
 import { storedTokens, toTokens } from '../contexts/credentials.js';
-import { type Failure, usageError } from '../failure.js';
+import { EXIT } from '../exit-codes.js';
+import { Failure, usageError } from '../failure.js';
 import { omitUndefined } from '../flags.js';
 import { ask, askSecret } from '../prompt.js';
 
@@ -12,19 +15,22 @@ const login: CommandSpec = {
   usage: 'login [url]',
   summary: 'Sign in to a server and save it as a context',
   about:
-    'Asks for the password. Without a terminal, it reads standard input. With --api-key, it ' +
-    'asks for an API key and saves the key instead. The context file has mode 600.\n\n' +
+    'Asks for the password. Without a terminal, it reads standard input. With --sso, or where ' +
+    'passwords do not sign in, it prints an address and a code: confirm them in any browser. With ' +
+    '--api-key, it asks for an API key and saves the key instead. The context file has mode 600.\n\n' +
     'Several URLs of one installation are separated by commas. ' +
     'Without a URL, it signs in the first administrator of the local `drover up`. Use this to ' +
     'manage keys and members, which an API key cannot do.',
   options: [
     ['--name <name>', 'name of the context (default: host of the URL)'],
     ['--email <address>', 'email address of the user'],
+    ['--sso', 'sign in with the identity provider of the server'],
     ['--api-key', 'sign in with an API key'],
   ],
   examples: [
     'login',
     'login https://drover.example.org --email ann@example.org',
+    'login https://drover.example.org --sso',
     'login http://127.0.0.1:3000 --api-key < key.txt',
   ],
   run: async (cli, [address], flags) => {
@@ -35,10 +41,12 @@ const login: CommandSpec = {
     if (address !== undefined && name === LOCAL) throw localNameTaken();
     const signedIn = flags.has('api-key')
       ? await signInWithKey(url)
-      : await signInWithPassword(
-          url,
-          await readPassword(flags.text('email'), address === undefined),
-        );
+      : flags.has('sso') || !(await acceptsPasswords(url))
+        ? await signInWithDevice(cli, url)
+        : await signInWithPassword(
+            url,
+            await readPassword(flags.text('email'), address === undefined),
+          );
     const workspaceId = cli.options.workspaceId;
     cli.contexts.put(name, { ...signedIn, ...(workspaceId && { workspaceId }) }, { use: true });
     cli.out.done({ name, url }, `Signed in to ${url} (context "${name}")`);
@@ -76,6 +84,35 @@ async function signInWithKey(url: string): Promise<Context> {
   });
   await drover.get('/api/v1/auth/caller');
   return { url, apiKey };
+}
+
+async function acceptsPasswords(url: string): Promise<boolean> {
+  const methods = await connectTo({ baseUrl: url }).get('/api/v1/auth/methods');
+  return methods.password;
+}
+
+/** Device authorization (RFC 8628): the user confirms a code in a browser, here or elsewhere. */
+async function signInWithDevice(cli: Cli, url: string): Promise<Context> {
+  const drover = connectTo({ baseUrl: url });
+  const device = await drover.post('/api/v1/auth/device');
+  const { deviceCode, userCode, verificationUri, verificationUriComplete } = device;
+  cli.out.note(`Open ${verificationUriComplete ?? verificationUri}`);
+  cli.out.note(`and confirm the code ${userCode}`);
+  let seconds = device.intervalSeconds;
+  const endsAt = Date.now() + device.expiresInSeconds * 1000;
+  while (Date.now() < endsAt) {
+    await delay(seconds * 1000);
+    try {
+      const answer = await drover.post('/api/v1/auth/device/complete', { body: { deviceCode } });
+      return { url, tokens: toTokens(answer) };
+    } catch (error) {
+      if (!(error instanceof DroverProblem) || error.problem.code !== 'sign_in_pending')
+        throw error;
+      const { retryAfterSeconds } = error.problem as { retryAfterSeconds?: number };
+      seconds += retryAfterSeconds ?? 0;
+    }
+  }
+  throw new Failure('Nobody confirmed the code in time.', 'Sign in again.', EXIT.signIn);
 }
 
 interface Password {

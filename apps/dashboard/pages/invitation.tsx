@@ -33,6 +33,11 @@ export function InvitationPage({ token, signedIn, onClose }: Props) {
     retry: false,
     refetchOnWindowFocus: false,
   });
+  const methods = useQuery({
+    queryKey: ['sign-in-methods'],
+    queryFn: () => anybodyApi.get('/api/v1/auth/methods'),
+    retry: false,
+  });
   function close(): void {
     closeInvitation();
     void queries.invalidateQueries({ queryKey: ['me'] });
@@ -62,9 +67,11 @@ export function InvitationPage({ token, signedIn, onClose }: Props) {
               <Accept token={token} onClose={close} />
             ) : (
               <>
-                <SignUp token={token} invitation={invitation.data} onDone={close} />
+                {methods.data?.password !== false && (
+                  <SignUp token={token} invitation={invitation.data} onDone={close} />
+                )}
                 <Button look="quiet" onClick={() => setHasAccount(true)}>
-                  I have an account
+                  {methods.data?.password === false ? 'Sign in to accept' : 'I have an account'}
                 </Button>
               </>
             )}

@@ -1,6 +1,7 @@
+import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { describeError } from '../api/read.js';
-import { session } from '../api/session.js';
+import { anybodyApi, session } from '../api/session.js';
 import { Brand } from '../components/brand.js';
 import { Button, Field } from '../components/parts.js';
 import { ThemeSwitch } from '../components/theme.js';
@@ -23,6 +24,23 @@ export function SignInPage() {
     }
   }
 
+  const methods = useQuery({
+    queryKey: ['sign-in-methods'],
+    queryFn: ({ signal }) => anybodyApi.get('/api/v1/auth/methods', { signal }),
+    retry: false,
+  });
+  const { password = true, singleSignOn = null } = methods.data ?? {};
+  async function leave(): Promise<void> {
+    setBusy(true);
+    setError(undefined);
+    try {
+      await session.startSingleSignOn();
+    } catch (refused) {
+      setError(describeError(refused));
+      setBusy(false);
+    }
+  }
+
   const problem = error ?? session.endedBecause;
   return (
     <main className="sign-in">
@@ -35,27 +53,44 @@ export function SignInPage() {
             {problem}
           </p>
         )}
-        <Field label="Email address">
-          <input className="input" name="email" type="email" autoComplete="username" required />
-        </Field>
-        <Field label="Password">
-          <input
-            className="input"
-            name="password"
-            type="password"
-            autoComplete="current-password"
-            required
-          />
-        </Field>
-        <Button type="submit" look="primary" disabled={busy}>
-          {busy ? 'Signing in…' : 'Sign in'}
-        </Button>
-        <p className="muted">
-          The operator finds the first user in <code>.drover/administrator.json</code>. Workspace
-          admins invite other users.
-        </p>
+        {singleSignOn && (
+          <Button
+            look={password ? 'quiet' : 'primary'}
+            disabled={busy}
+            onClick={() => void leave()}
+          >
+            Continue with <bdi>{singleSignOn.name}</bdi>
+          </Button>
+        )}
+        {password && <PasswordFields busy={busy} />}
         <ThemeSwitch />
       </form>
     </main>
+  );
+}
+
+function PasswordFields({ busy }: { busy: boolean }) {
+  return (
+    <>
+      <Field label="Email address">
+        <input className="input" name="email" type="email" autoComplete="username" required />
+      </Field>
+      <Field label="Password">
+        <input
+          className="input"
+          name="password"
+          type="password"
+          autoComplete="current-password"
+          required
+        />
+      </Field>
+      <Button type="submit" look="primary" disabled={busy}>
+        {busy ? 'Signing in…' : 'Sign in'}
+      </Button>
+      <p className="muted">
+        The operator finds the first user in <code>.drover/administrator.json</code>. Workspace
+        admins invite other users.
+      </p>
+    </>
   );
 }

@@ -18,9 +18,13 @@ import { InvitationLinksController } from './http/invitation-links.controller.js
 import { InvitationsController } from './http/invitations.controller.js';
 import { OwnInvitationsController } from './http/own-invitations.controller.js';
 import { MembersController } from './http/members.controller.js';
+import { SingleSignOnController } from './http/single-sign-on.controller.js';
 import { UsersController } from './http/users.controller.js';
 import { WorkspacesController } from './http/workspaces.controller.js';
+import { ExternalIdentities } from './oidc/external-identities.js';
 import { ExternalUsers } from './oidc/external-users.js';
+import { Provider } from './oidc/provider.js';
+import { SingleSignOn } from './oidc/single-sign-on.js';
 import { Passwords } from './passwords/passwords.js';
 import { Attempts } from './rate-limit/attempts.js';
 import { RequestLimits } from './rate-limit/request-limits.js';
@@ -31,6 +35,7 @@ import { TokenService } from './tokens/token.service.js';
 import { SignUpService } from './users/sign-up.service.js';
 import { UsersService } from './users/users.service.js';
 import { VALKEY_PROVIDERS } from './valkey/valkey.providers.js';
+import { GroupMembers } from './workspaces/group-members.js';
 import { InvitationLinks } from './workspaces/invitation-links.js';
 import { InvitationsService } from './workspaces/invitations.service.js';
 import { MemberHooks } from './workspaces/member-hooks.js';
@@ -43,6 +48,7 @@ import { WorkspacesService } from './workspaces/workspaces.service.js';
   imports: [DiscoveryModule],
   controllers: [
     AuthController,
+    SingleSignOnController,
     UsersController,
     WorkspacesController,
     MembersController,
@@ -59,7 +65,10 @@ import { WorkspacesService } from './workspaces/workspaces.service.js';
     IssuedTokens,
     Memberships,
     ApiKeyVerifier,
+    ExternalIdentities,
     ExternalUsers,
+    Provider,
+    SingleSignOn,
     Authenticator,
     RoutePlans,
     Standings,
@@ -76,6 +85,7 @@ import { WorkspacesService } from './workspaces/workspaces.service.js';
     SignUpService,
     WorkspacesService,
     MembersService,
+    GroupMembers,
     MemberHooks,
     InvitationsService,
     InvitationLinks,

@@ -110,6 +110,30 @@ describe('Any variable', () => {
   });
 });
 
+describe('Single sign-on', () => {
+  const URLS = { OIDC_ISSUER: 'https://id.example', PUBLIC_URL: 'https://drover.example' };
+  const load = (env: Record<string, string>) => withKeys(`k1:${KEY}`, env).identity;
+
+  it('a client needs its issuer and the address of the server', () => {
+    expect(() => load({ OIDC_CLIENT_ID: 'drover' })).toThrow(/OIDC_ISSUER[^]*PUBLIC_URL/);
+    expect(() => load({ PASSWORD_SIGN_IN: 'false' })).toThrow('OIDC_CLIENT_ID: is missing');
+    expect(load({ ...URLS, OIDC_CLIENT_ID: 'drover' }).singleSignOn).toMatchObject({
+      clientId: 'drover',
+      scopes: 'openid email profile',
+    });
+  });
+
+  it('groups have roles in workspaces', () => {
+    const rules = 'cn=a:b=team:ADMIN, others=all:VIEWER';
+    const env = { ...URLS, OIDC_CLIENT_ID: 'drover', OIDC_GROUP_ROLES: rules };
+    expect(load(env).singleSignOn?.groupRoles).toEqual([
+      { group: 'cn=a:b', workspace: 'team', role: 'ADMIN' },
+      { group: 'others', workspace: 'all', role: 'VIEWER' },
+    ]);
+    expect(() => load({ ...env, OIDC_GROUP_ROLES: 'a=team:KING' })).toThrow('OIDC_GROUP_ROLES');
+  });
+});
+
 it.each(['a', `${'y'.repeat(32)},short`])(
   'JWT_PREVIOUS_SECRETS are as long as JWT_SECRET: %s',
   (secrets) => {

@@ -3,8 +3,9 @@ import { isAbsolute } from 'node:path';
 import { validateCronExpression } from 'cron';
 import { z } from 'zod';
 import { flag, folders, integer, list, oneOf, readVariables, webAddress } from '#lib/env';
-import { mailSender, mailServer } from './mail.js';
-import { networks, trustedProxies } from './networks.js';
+import { groupRoles } from './values/group-roles.js';
+import { mailSender, mailServer } from './values/mail.js';
+import { networks, trustedProxies } from './values/networks.js';
 
 const ROLES = ['api', 'coordinator', 'relay'] as const;
 const GATEWAY_PROTOCOLS = ['drover', 'basic'] as const;
@@ -166,10 +167,27 @@ export const variables = z.object({
    * no limit.
    */
   REQUESTS_PER_SECOND_PER_ADDRESS: integer(500, 0, 1_000_000),
-  /** Another issuer of user tokens. Its well-known path is used for discovery. */
+  /** The OpenID Connect provider for single sign-on. Its well-known path is used for discovery. */
   OIDC_ISSUER: webAddress('of the issuer').optional(),
-  /** Required audience of tokens of OIDC_ISSUER. */
+  /** Required audience of tokens of OIDC_ISSUER that the API accepts. Without it, it accepts none. */
   OIDC_AUDIENCE: z.string().optional(),
+  /** Client at OIDC_ISSUER for single sign-on. Requires PUBLIC_URL. */
+  OIDC_CLIENT_ID: z.string().min(1).optional(),
+  /** Secret of OIDC_CLIENT_ID. Without it the client is public, protected by PKCE alone. */
+  OIDC_CLIENT_SECRET: z.string().min(1).optional(),
+  /** Scopes that single sign-on requests, separated by spaces. */
+  OIDC_SCOPES: z.string().default('openid email profile'),
+  /** Name of the provider on the button of the sign-in page. */
+  OIDC_NAME: z.string().min(1).max(100).default('single sign-on'),
+  /** Claim with the groups of the user. */
+  OIDC_GROUPS_CLAIM: z.string().min(1).default('groups'),
+  /**
+   * Roles of groups in workspaces, by their slugs: `group=workspace:ROLE,...`. At each single sign-on
+   * the groups alone decide the role of the user in the workspaces that are named here.
+   */
+  OIDC_GROUP_ROLES: groupRoles.default([]),
+  /** Allow sign-in and sign-up with passwords. Otherwise only single sign-on. */
+  PASSWORD_SIGN_IN: flag.default(true),
   /** Allow anybody to sign up. Otherwise an operator creates the users. */
   OPEN_SIGN_UP: flag.default(false),
 
@@ -326,6 +344,7 @@ export const variables = z.object({
 
 const environment = variables
   .superRefine(mailNeedsBoth)
+  .superRefine(checkSingleSignOn)
   .superRefine(
     ({ GATEWAY_URL: url, GATEWAY_SECRET: secret, GATEWAY_PROTOCOL: protocol }, context) => {
       if (url === undefined && secret === undefined && protocol === 'basic') {
@@ -339,6 +358,19 @@ const environment = variables
       context.addIssue({ code: 'custom', path: [missing], message });
     },
   );
+
+function checkSingleSignOn(env: z.infer<typeof variables>, context: z.RefinementCtx): void {
+  const need = (name: 'OIDC_ISSUER' | 'PUBLIC_URL' | 'OIDC_CLIENT_ID', by: string) => {
+    if (env[name] !== undefined) return;
+    context.addIssue({ code: 'custom', path: [name], message: `is missing, and ${by}` });
+  };
+  if (env.OIDC_CLIENT_ID !== undefined) {
+    need('OIDC_ISSUER', 'OIDC_CLIENT_ID is set');
+    need('PUBLIC_URL', 'OIDC_CLIENT_ID is set: the provider sends users back to it');
+  }
+  if (!env.PASSWORD_SIGN_IN)
+    need('OIDC_CLIENT_ID', 'PASSWORD_SIGN_IN is false: nobody could sign in');
+}
 
 function mailNeedsBoth(
   { SMTP_URL: server, MAIL_FROM: from }: z.infer<typeof variables>,
@@ -421,6 +453,23 @@ function toConfig(env: z.infer<typeof environment>) {
       oidcIssuer: env.OIDC_ISSUER,
       oidcAudience: env.OIDC_AUDIENCE,
       openSignUp: env.OPEN_SIGN_UP,
+      passwordSignIn: env.PASSWORD_SIGN_IN,
+      /** Undefined without OIDC_CLIENT_ID. */
+      singleSignOn:
+        env.OIDC_ISSUER !== undefined &&
+        env.OIDC_CLIENT_ID !== undefined &&
+        env.PUBLIC_URL !== undefined
+          ? {
+              issuer: env.OIDC_ISSUER,
+              clientId: env.OIDC_CLIENT_ID,
+              clientSecret: env.OIDC_CLIENT_SECRET,
+              scopes: env.OIDC_SCOPES,
+              name: env.OIDC_NAME,
+              groupsClaim: env.OIDC_GROUPS_CLAIM,
+              groupRoles: env.OIDC_GROUP_ROLES,
+              publicUrl: env.PUBLIC_URL,
+            }
+          : undefined,
     },
     encryption: {
       masterKeys: env.ENCRYPTION_KEYS,

@@ -18,8 +18,15 @@ export interface InstallationEntry {
 export type RouteKind = 'change' | 'read';
 
 const MAX_EMAIL = 320;
+/** The operations whose answer has the tokens of the user. */
+export const SIGN_INS: ReadonlySet<string> = new Set([
+  'signIn',
+  'signUpByInvitation',
+  'completeSingleSignOn',
+  'completeDeviceSignIn',
+]);
 /** The requests of people who are not signed in yet, but not the exchange of a refresh token, which is routine. */
-const OF_STRANGERS: ReadonlySet<string> = new Set(['signIn', 'signUp', 'signUpByInvitation']);
+const OF_STRANGERS: ReadonlySet<string> = new Set(['signUp', ...SIGN_INS]);
 const FLAGS = ['isOperator', 'disabled', 'emailVerified'] as const;
 
 export function isRefusal(status: number): boolean {

@@ -14,6 +14,7 @@ import {
   isKeptInInstallation,
   isRefusedRead,
   type RouteKind,
+  SIGN_INS,
 } from '../domain/installation-entry.js';
 import { firstIdOf, isKeptRoute, isOfApi, isKeptStatus, pathWithIds } from '../domain/entry.js';
 import { InstallationLog } from './installation-log.js';
@@ -245,7 +246,7 @@ function detailsOf({ body }: AuthenticatedRequest, isSignedIn: boolean): Params 
 }
 
 function userSignedIn(operation: string, payload: unknown): string | null {
-  if (operation !== 'signIn' || typeof payload !== 'string') return null;
+  if (!SIGN_INS.has(operation) || typeof payload !== 'string') return null;
   const { userId } = JSON.parse(payload) as Params;
   return isUuid(userId) ? userId : null;
 }

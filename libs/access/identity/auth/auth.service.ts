@@ -1,4 +1,5 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type Config } from '#lib/config';
 import { DroverError } from '#lib/kernel';
 import { Memberships } from '../access/memberships.js';
 import { normalizeEmail } from '../domain/email.js';
@@ -34,10 +35,20 @@ export class AuthService {
     private readonly memberships: Memberships,
     private readonly sessions: Sessions,
     private readonly tokens: TokenService,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'identity'>,
   ) {}
 
-  /** @throws DroverError `invalid_credentials`, `rate_limited` or `workspace_not_found` */
+  /** @throws DroverError `password_sign_in_off` */
+  requirePasswords(): void {
+    if (!this.config.identity.passwordSignIn) throw new DroverError('password_sign_in_off');
+  }
+
+  /**
+   * @throws DroverError `invalid_credentials`, `password_sign_in_off`, `rate_limited` or
+   *   `workspace_not_found`
+   */
   async login(request: LoginRequest, origin: Origin): Promise<SignIn> {
+    this.requirePasswords();
     const email = normalizeEmail(request.email);
     await this.attempts.toSignIn(origin.address, email);
     const userId = await this.credentials.check(email, request.password);

@@ -36,7 +36,13 @@ export class AuthController {
   @Public()
   @ApiOperation({ operationId: 'signIn', summary: 'Sign in with e-mail address and password' })
   @ApiOkResponse({ type: TokenPairDto })
-  @ApiErrors('validation_failed', 'invalid_credentials', 'workspace_not_found', 'rate_limited')
+  @ApiErrors(
+    'validation_failed',
+    'invalid_credentials',
+    'workspace_not_found',
+    'rate_limited',
+    'password_sign_in_off',
+  )
   login(@Body() body: SignInDto, @Req() request: FastifyRequest): Promise<SignIn> {
     const userAgent = request.headers['user-agent'];
     return this.auth.login(body, { address: request.ip, userAgent });
@@ -62,7 +68,13 @@ export class AuthController {
   @Public()
   @ApiOperation({ summary: 'Sign up, if OPEN_SIGN_UP allows it' })
   @ApiCreatedResponse({ type: UserDto })
-  @ApiErrors('validation_failed', 'forbidden', 'email_taken', 'rate_limited')
+  @ApiErrors(
+    'validation_failed',
+    'forbidden',
+    'email_taken',
+    'rate_limited',
+    'password_sign_in_off',
+  )
   signUp(@Body() body: SignUpDto, @Req() request: FastifyRequest): Promise<UserView> {
     return this.signUps.signUp(body, request.ip);
   }

@@ -36,7 +36,13 @@ export class InvitationLinksController {
     summary: 'Create an account, accept the invitation of a link and sign in',
   })
   @ApiOkResponse({ type: TokenPairDto })
-  @ApiErrors('validation_failed', 'invitation_not_found', 'email_taken', 'rate_limited')
+  @ApiErrors(
+    'validation_failed',
+    'invitation_not_found',
+    'email_taken',
+    'rate_limited',
+    'password_sign_in_off',
+  )
   signUp(
     @Body() { token, ...user }: SignUpByInvitationDto,
     @Req() { ip: address, headers }: FastifyRequest,

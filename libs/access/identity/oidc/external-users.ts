@@ -2,11 +2,10 @@ import { Inject, Injectable } from '@nestjs/common';
 import { decodeJwt } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { CONFIG, type Config } from '#lib/config';
-import { Database, firstRow } from '#lib/database';
-import { DroverError, newId } from '#lib/kernel';
+import { DroverError } from '#lib/kernel';
 import { EXTERNAL_SESSION, type UserClaims } from '../domain/claims.js';
-import { findIdentity, linkIdentity } from './oidc-users.sql.js';
-import { type ExternalIdentity, toExternalIdentity } from './external-token.js';
+import { ExternalIdentities } from './external-identities.js';
+import { toExternalIdentity } from './external-token.js';
 import { Issuer } from './issuer.js';
 
 const MAX_TOKEN_LENGTH = 8_192;
@@ -22,21 +21,17 @@ interface Known {
 export class ExternalUsers {
   private readonly issuerId: string | undefined;
   private readonly issuer: Issuer | undefined;
-  /**
-   * If anybody can sign up, a user with a password may have claimed somebody else's address and
-   * wait for the owner to be linked.
-   */
-  private readonly trustsPasswords: boolean;
   private readonly known = new LRUCache<string, Known>({ max: CACHED_TOKENS });
 
   constructor(
-    private readonly database: Database,
+    private readonly identities: ExternalIdentities,
     @Inject(CONFIG) config: Pick<Config, 'identity'>,
   ) {
     const { oidcIssuer, oidcAudience, jwtIssuer } = config.identity;
-    this.trustsPasswords = !config.identity.openSignUp;
     if (oidcIssuer === undefined) return;
     if (oidcAudience === undefined) {
+      // The issuer is then for single sign-on alone.
+      if (config.identity.singleSignOn !== undefined) return;
       throw new Error('OIDC_ISSUER is set without OIDC_AUDIENCE: tokens for anybody would do.');
     }
     if (oidcIssuer === jwtIssuer) {
@@ -70,35 +65,11 @@ export class ExternalUsers {
     if (identity === undefined) throw new DroverError('invalid_token');
     const claims: UserClaims = {
       kind: 'user',
-      userId: await this.userOf(identity),
+      userId: await this.identities.userOf(this.issuerId as string, identity),
       sessionId: EXTERNAL_SESSION,
       workspaceId: null,
     };
     this.known.set(token, { claims, expiresAt: payload.exp * 1000 });
     return claims;
-  }
-
-  private async userOf(identity: ExternalIdentity): Promise<string> {
-    const { service } = this.database;
-    const key = [this.issuerId, identity.subject];
-    const linked = await firstRow(service, findIdentity, key);
-    if (linked !== undefined) return linked.user_id;
-    const { subject, verifiedEmail: email, name = email } = identity;
-    if (email === undefined) throw new DroverError('email_not_verified');
-    const parameters = [
-      newId(),
-      this.issuerId,
-      subject,
-      newId(),
-      email,
-      name,
-      this.trustsPasswords,
-    ];
-    const made =
-      (await firstRow(service, linkIdentity, parameters)) ??
-      (await firstRow(service, findIdentity, key)) ??
-      (await firstRow(service, linkIdentity, parameters));
-    if (made === undefined) throw new DroverError('email_taken');
-    return made.user_id;
   }
 }

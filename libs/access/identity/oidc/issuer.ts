@@ -30,7 +30,7 @@ const TIMEOUT_MS = 5_000;
  */
 const dispatcher = new Agent({ headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS });
 /** The answer has the properties of Node's own Response; only the types differ. */
-const fetchForJose: FetchImplementation = async (url, init) => {
+export const fetchUnstalled: FetchImplementation = async (url, init) => {
   const answer: unknown = await fetch(url, { ...(init as RequestInit), dispatcher });
   return answer as Response;
 };
@@ -96,7 +96,7 @@ export class Issuer {
       timeoutDuration: TIMEOUT_MS,
       cooldownDuration: RETRY_AFTER_MS,
       cacheMaxAge: 600_000,
-      [customFetch]: fetchForJose,
+      [customFetch]: fetchUnstalled,
     });
   }
 }

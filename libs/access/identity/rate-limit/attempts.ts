@@ -42,6 +42,11 @@ export class Attempts {
   }
 
   /** @throws DroverError `rate_limited` */
+  toSingleSignOn(address: string): Promise<void> {
+    return this.take(`single-sign-on:${addressGroup(address)}`, this.perMinute * ADDRESS_FACTOR);
+  }
+
+  /** @throws DroverError `rate_limited` */
   toOpenInvitation(address: string): Promise<void> {
     return this.take(`invitation:${addressGroup(address)}`, this.perMinute * ADDRESS_FACTOR);
   }

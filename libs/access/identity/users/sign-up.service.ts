@@ -19,6 +19,7 @@ export class SignUpService {
     user: Required<Omit<NewUser, 'isOperator' | 'emailVerified'>>,
     address: string,
   ): Promise<UserView> {
+    if (!this.config.identity.passwordSignIn) throw new DroverError('password_sign_in_off');
     if (!this.config.identity.openSignUp) {
       throw new DroverError('forbidden', {
         detail: 'Sign-up is closed here: an operator of this installation makes the users.',

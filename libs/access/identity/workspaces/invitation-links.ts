@@ -51,10 +51,11 @@ export class InvitationLinks {
   /**
    * Creates the account, accepts the invitation and signs in.
    *
-   * @throws DroverError `invitation_not_found`, `email_taken`, `rate_limited` or
-   *   `validation_failed` without an address
+   * @throws DroverError `invitation_not_found`, `email_taken`, `rate_limited`,
+   *   `password_sign_in_off`, or `validation_failed` without an address
    */
   async signUp(token: string, user: InvitedUser, origin: Origin): Promise<SignIn> {
+    this.auth.requirePasswords();
     const link = await this.find(token, origin.address);
     const email = link.email ?? user.email;
     if (email === undefined) {

@@ -3,6 +3,7 @@ import { CODE_ERRORS } from './code-errors.js';
 import { CHANGE_ERRORS } from './change-errors.js';
 import { CREDENTIAL_ERRORS } from './credential-errors.js';
 import { e } from './error-entry.js';
+import { SIGN_IN_ERRORS } from './sign-in-errors.js';
 import { TIME_ERRORS } from './time-errors.js';
 
 /**
@@ -87,17 +88,7 @@ export const ERRORS = {
     'This kind of token is not accepted here',
     'Use the kind of token that `detail` names.',
   ),
-  invalid_credentials: e(
-    401,
-    'The e-mail address or the password is wrong',
-    'Check both. After several failures, wait for the seconds in Retry-After.',
-  ),
-  email_not_verified: e(
-    401,
-    'The issuer has not verified the e-mail address',
-    'Verify the address with the issuer, then request a new token.',
-  ),
-  invalid_refresh_token: e(401, 'The refresh token is not valid', 'Sign in again.'),
+  ...SIGN_IN_ERRORS,
   forbidden: e(
     403,
     'Your role does not allow this',
@@ -393,11 +384,6 @@ export const ERRORS = {
     503,
     'The gateway is shutting down',
     'Try again after the seconds in Retry-After or use another gateway.',
-  ),
-  issuer_unavailable: e(
-    503,
-    'The issuer of the token cannot be reached',
-    'Try again after the seconds in Retry-After.',
   ),
   outcome_unknown: e(
     503,

@@ -1,0 +1,225 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { newId } from '#lib/kernel';
+import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
+import { aMember, aUser, aWorkspace } from '../../../../test/support/factories.js';
+import { TestOpenIdProvider } from '../../../../test/support/openid-provider.js';
+import { type IdentityApp, startIdentityApp } from '../testing/app.js';
+
+const PUBLIC_URL = 'https://drover.example.test';
+const [SLUG, OTHER] = [`team-${newId().slice(-8)}`, `other-${newId().slice(-8)}`];
+
+let db: TestDatabase;
+let provider: TestOpenIdProvider;
+let server: IdentityApp;
+let workspaceId: string;
+let otherId: string;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  provider = await TestOpenIdProvider.start(PUBLIC_URL);
+  server = await startIdentityApp(db, {
+    env: {
+      ...provider.settings(PUBLIC_URL),
+      PASSWORD_SIGN_IN: 'false',
+      LOGIN_ATTEMPTS_PER_MINUTE: '1000',
+      OIDC_GROUP_ROLES: `developers=${SLUG}:MEMBER, leads=${SLUG}:ADMIN, owners=${OTHER}:OWNER`,
+    },
+  });
+  [workspaceId, otherId] = [await aWorkspace(db.owner), await aWorkspace(db.owner)];
+  const rename = 'UPDATE workspaces SET slug = $2 WHERE id = $1';
+  await db.owner.query(rename, [workspaceId, SLUG]);
+  await db.owner.query(rename, [otherId, OTHER]);
+});
+
+afterAll(async () => {
+  await server?.close();
+  await provider?.stop();
+  await db?.drop();
+});
+
+beforeEach(() => {
+  const sub = newId();
+  const email = `${sub}@example.test`;
+  provider.person = { sub, email, email_verified: true, name: 'Ann' };
+});
+
+interface Start {
+  url: string;
+  state: string;
+  nonce: string;
+  codeVerifier: string;
+}
+
+const start = async () => (await server.api().post<Start>('/auth/single-sign-on')).body;
+
+/** Signs the provider's person in. `change` spoils what the browser sends. */
+async function signIn(change: (body: Record<string, string>) => object = (body) => body) {
+  const { url, ...checks } = await start();
+  const back = new URL(await provider.follow(url));
+  expect(back.href).toMatch(new RegExp(`^${PUBLIC_URL}/sign-in/callback\\?`));
+  const body = change({ parameters: back.search, ...checks });
+  return server.api().post('/auth/single-sign-on/complete', body);
+}
+
+const refusal = (status: number, code: string) => ({ status, body: { code } });
+
+const roleOf = async (userId: unknown, of = workspaceId) => {
+  const sql = 'SELECT role FROM workspace_members WHERE workspace_id = $1 AND user_id = $2';
+  const { rows } = await db.owner.query<{ role: string }>(sql, [of, userId]);
+  return rows[0]?.role;
+};
+
+describe('single sign-on', () => {
+  it('a user signs in with the code, gets a session of Drover and can sign out', async () => {
+    const answer = await signIn();
+    expect(answer).toMatchObject({ status: 200, body: { tokenType: 'Bearer' } });
+    expect(String(answer.body['signOutUrl'])).toContain(`${provider.url}/session/end?`);
+    const api = server.api(String(answer.body['accessToken']));
+    expect((await api.get('/auth/me')).body).toMatchObject({
+      user: { email: provider.person.email, name: 'Ann', emailVerified: true },
+    });
+    const { refreshToken, userId } = answer.body;
+    expect((await server.api().post('/auth/refresh', { refreshToken })).status).toBe(200);
+    expect((await signIn()).body['userId']).toBe(userId);
+    expect((await api.post('/auth/logout')).status).toBe(204);
+    expect((await api.get('/auth/me')).status).toBe(401);
+  });
+
+  it('a start asks for a code with PKCE, state and nonce, at the registered address', async () => {
+    const { url } = await start();
+    expect(Object.fromEntries(new URL(url).searchParams)).toMatchObject({
+      response_type: 'code',
+      code_challenge_method: 'S256',
+      redirect_uri: `${PUBLIC_URL}/sign-in/callback`,
+    });
+  });
+
+  const RANDOM = 'x'.repeat(43);
+  it.each<[string, (body: Record<string, string>) => object]>([
+    ['another state', (body) => ({ ...body, state: RANDOM })],
+    ['another nonce', (body) => ({ ...body, nonce: RANDOM })],
+    ['another verifier', (body) => ({ ...body, codeVerifier: RANDOM })],
+    [
+      'no issuer',
+      (body) => ({ ...body, parameters: body['parameters']?.replace(/&iss=[^&]*/, '') }),
+    ],
+    [
+      'another issuer',
+      (body) => ({
+        ...body,
+        parameters: body['parameters']?.replace(/iss=[^&]*/, 'iss=https%3A%2F%2Fevil.example'),
+      }),
+    ],
+    [
+      'an invented code',
+      (body) => ({
+        ...body,
+        parameters: body['parameters']?.replace(/code=[^&]*/, 'code=invented'),
+      }),
+    ],
+    [
+      'a refusal',
+      ({ state, ...body }) => ({
+        ...body,
+        state,
+        parameters: `?error=access_denied&state=${state}&iss=${encodeURIComponent(provider.url)}`,
+      }),
+    ],
+  ])('an answer with %s is refused', async (_, change) => {
+    expect(await signIn(change)).toMatchObject(refusal(401, 'sign_in_refused'));
+  });
+
+  it('a code signs in once', async () => {
+    let used = {};
+    expect((await signIn((body) => (used = body))).status).toBe(200);
+    expect(await server.api().post('/auth/single-sign-on/complete', used)).toMatchObject(
+      refusal(401, 'sign_in_refused'),
+    );
+  });
+
+  it('only a verified address leads to an account, and only to one that somebody confirmed', async () => {
+    const email = `${newId()}@example.test`;
+    const userId = await aUser(db.owner, { email });
+    provider.person = { ...provider.person, email, email_verified: false };
+    expect(await signIn()).toMatchObject(refusal(401, 'email_not_verified'));
+    provider.person = { ...provider.person, email_verified: true };
+    await db.owner.query(
+      `UPDATE users SET password_hash = 'x', email_verified = false WHERE id = $1`,
+      [userId],
+    );
+    expect(await signIn()).toMatchObject(refusal(409, 'email_taken'));
+    await db.owner.query('UPDATE users SET email_verified = true WHERE id = $1', [userId]);
+    expect(await signIn()).toMatchObject({ status: 200, body: { userId } });
+    // From now on the subject counts, whatever its address becomes.
+    provider.person = { ...provider.person, email: `${newId()}@example.test` };
+    expect(await signIn()).toMatchObject({ status: 200, body: { userId } });
+  });
+
+  it('a disabled user stays out', async () => {
+    const { body } = await signIn();
+    await db.owner.query('UPDATE users SET disabled_at = now() WHERE id = $1', [body['userId']]);
+    expect(await signIn()).toMatchObject(refusal(403, 'account_disabled'));
+  });
+
+  it('roles follow the groups at each sign-in, and the last owner stays', async () => {
+    provider.person = { ...provider.person, groups: ['developers', 'leads'] };
+    const { userId } = (await signIn()).body;
+    expect(await roleOf(userId)).toBe('ADMIN');
+    provider.person = { ...provider.person, groups: ['developers', 'owners'] };
+    await signIn();
+    expect([await roleOf(userId), await roleOf(userId, otherId)]).toEqual(['MEMBER', 'OWNER']);
+    provider.person = { ...provider.person, groups: undefined };
+    const { accessToken } = (await signIn()).body;
+    expect([await roleOf(userId), await roleOf(userId, otherId)]).toEqual([undefined, 'OWNER']);
+    const api = server.api(String(accessToken));
+    expect((await api.get(`/workspaces/${workspaceId}/members`)).status).toBe(404);
+    await aMember(db.owner, otherId, 'OWNER');
+    await signIn();
+    expect(await roleOf(userId, otherId)).toBeUndefined();
+  });
+
+  it('passwords do not sign in or up where the operator turned them off', async () => {
+    const login = { email: 'a@example.test', password: 'a password that is long enough' };
+    expect(await server.api().post('/auth/login', login)).toMatchObject(
+      refusal(403, 'password_sign_in_off'),
+    );
+    expect((await server.api().get('/auth/methods')).body).toEqual({
+      password: false,
+      singleSignOn: { name: 'single sign-on' },
+    });
+  });
+
+  it('an outage of the provider is reported, and ends by itself', async () => {
+    const { url, ...checks } = await start();
+    const parameters = new URL(await provider.follow(url)).search;
+    provider.down = true;
+    const complete = () =>
+      server.api().post('/auth/single-sign-on/complete', { parameters, ...checks });
+    expect(await complete()).toMatchObject(refusal(503, 'issuer_unavailable'));
+    provider.down = false;
+    expect((await complete()).status).toBe(200);
+  });
+});
+
+describe('a device', () => {
+  interface Device {
+    deviceCode: string;
+    verificationUriComplete: string;
+  }
+
+  it('a device signs in after the user confirmed its code, once', async () => {
+    const { body } = await server.api().post<Device>('/auth/device');
+    expect(body).toMatchObject({ intervalSeconds: 5, userCode: expect.any(String) });
+    const complete = () =>
+      server.api().post('/auth/device/complete', { deviceCode: body.deviceCode });
+    expect(await complete()).toMatchObject(refusal(409, 'sign_in_pending'));
+    await provider.confirmDevice(body.verificationUriComplete);
+    const answer = await complete();
+    expect(answer).toMatchObject({ status: 200 });
+    const api = server.api(String(answer.body['accessToken']));
+    expect((await api.get('/auth/me')).body).toMatchObject({
+      user: { email: provider.person.email },
+    });
+    expect(await complete()).toMatchObject(refusal(401, 'sign_in_refused'));
+  });
+});

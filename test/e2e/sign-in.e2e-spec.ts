@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { join } from 'node:path';
+import { TestFleet } from '../support/fleet.js';
+import { TestOpenIdProvider } from '../support/openid-provider.js';
+import { waitFor } from '../support/wait-for.js';
+import { listAxeFindingsInAllLooks, TestBrowser } from './dashboard/browser.js';
+import { Terminal } from './terminal.js';
+
+/** Signing in, in dashboard and command line. */
+
+let fleet: TestFleet;
+let provider: TestOpenIdProvider;
+let browser: TestBrowser;
+let address: string;
+
+beforeAll(async () => {
+  fleet = await TestFleet.create();
+  address = `http://127.0.0.1:${fleet.port}`;
+  provider = await TestOpenIdProvider.start(address);
+  await fleet.db.owner.query(`UPDATE workspaces SET slug = 'team', name = 'Team' WHERE id = $1`, [
+    fleet.workspaceId,
+  ]);
+  await fleet.startServer({
+    ...provider.settings(address),
+    OIDC_NAME: 'Example ID',
+    OIDC_GROUP_ROLES: 'developers=team:MEMBER',
+  });
+  browser = await TestBrowser.start(address);
+  provider.person = {
+    sub: 'ann',
+    email: 'ann@example.test',
+    email_verified: true,
+    name: 'Ann',
+    groups: ['developers'],
+  };
+});
+
+afterAll(async () => {
+  await browser?.stop();
+  await fleet?.stop();
+  await provider?.stop();
+});
+
+describe('single sign-on', () => {
+  it('the dashboard signs a user in and back to the page, and out at the provider too', async () => {
+    const page = await browser.open();
+    await page.goto('/tasks?status=FAILED');
+    await page.getByRole('button', { name: 'Continue with Example ID' }).waitFor();
+    expect(await listAxeFindingsInAllLooks(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Continue with Example ID' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Tasks' }).waitFor();
+    expect(page.url()).toContain('/tasks?status=');
+    expect(page.url()).not.toContain('code=');
+    await page.getByText('ann@example.test').waitFor();
+    await page.reload();
+    await page.getByText('ann@example.test').waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.waitForURL(`${provider.url}/session/end?**`);
+    await page.context().close();
+  });
+
+  it('the dashboard refuses an answer that another browser started', async () => {
+    const started = await fetch(`${address}/api/v1/auth/single-sign-on`, { method: 'POST' });
+    const { url } = (await started.json()) as { url: string };
+    const page = await browser.open();
+    await page.goto(await provider.follow(url));
+    await page.getByRole('alert').getByText('This sign-in was not started here').waitFor();
+    expect(new URL(page.url()).search).toBe('');
+    await page.context().close();
+  });
+
+  it('the command line signs a user in by a code that a browser confirms', async () => {
+    const env = { HOME: fleet.folder, DROVER_CONFIG: join(fleet.folder, 'sso.json') };
+    const drover = (args: string[]) => new Terminal(args, { env, cwd: fleet.folder, input: '' });
+    const login = drover(['login', address, '--sso', '--name', 'sso']);
+    await waitFor('the code', () => login.stderr.includes('confirm the code'));
+    const link = /Open (\S+)/.exec(login.stderr)?.[1] ?? '';
+    await provider.confirmDevice(link);
+    const ended = await login.ended;
+    expect([ended.code, ended.stdout]).toEqual([0, expect.stringContaining('Signed in')]);
+    const list = await drover(['workspace', 'list', '--json']).ended;
+    expect(JSON.parse(list.stdout)).toMatchObject([{ slug: 'team', role: 'MEMBER' }]);
+  });
+});
