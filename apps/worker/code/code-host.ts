@@ -105,17 +105,26 @@ export class HostRepository {
     return this.reach((remote) => this.mirror.fetch(remote, { refs, signal }));
   }
 
-  /** A git folder of the host for one piece of work, which borrows the mirror's objects. */
-  async withGitDir<T>(name: string, work: (gitDir: string) => Promise<T>): Promise<T> {
+  /**
+   * A git folder of the host for one piece of work, which borrows the mirror's objects.
+   *
+   * @param work `keep` keeps the folder until a promise has settled, also after the work
+   */
+  async withGitDir<T>(
+    name: string,
+    work: (gitDir: string, keep: (until: Promise<unknown>) => void) => Promise<T>,
+  ): Promise<T> {
+    let kept: Promise<unknown> | undefined;
     const own = join(this.folder, 'steps', name);
     const gitDir = join(own, 'step.git');
     await removeTree(own);
     await makeOwned(own);
     await makeBare(gitDir, [this.mirror.objects]);
     try {
-      return await work(gitDir);
+      return await work(gitDir, (until) => (kept = Promise.allSettled([kept, until])));
     } finally {
-      await removeTree(own);
+      if (kept === undefined) await removeTree(own);
+      else void kept.then(() => removeTree(own)).catch(() => undefined);
     }
   }
 }

@@ -1,237 +1,22 @@
 import { readdirSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { Log } from '#lib/agent-host';
+import { describe, expect, it } from '@jest/globals';
 import { newId } from '#lib/kernel';
-import { Drivers, Redactor } from '#lib/session-runtime';
+import { TestRepository } from '../../../libs/code/git/testing/repositories.js';
 import {
-  plainGit,
-  TestPlace,
-  TestRepository,
-} from '../../../libs/code/git/testing/repositories.js';
-import { testSandbox } from '../../../libs/hosts/session-runtime/testing/sandboxes.js';
-import { refusal } from '../../../libs/hosts/agent-host/testing/refusal.js';
-import { startExecution } from '../execution/execution.js';
-import type { Outcome } from '../execution/job.js';
-import { makeJob, type TestJob } from '../testing/job.js';
-import { CodeHost } from './code-host.js';
-import { CodeRun } from './code-run.js';
-import { Steps } from './steps.js';
-import type { RepositoryAccess, RunRepositoryAnswer, StepReport, StepWork } from './types.js';
+  accessTo,
+  changeOf,
+  place,
+  remote,
+  sandbox,
+  SECRET,
+  step,
+  useCodeShop,
+  work,
+} from './testing/code-shop.js';
+import type { RunRepositoryAnswer } from './types.js';
 
-const DIST = join(import.meta.dirname, '../../../dist/libs/hosts/session-runtime/process');
-const sandbox = await testSandbox({ network: 'none' });
-const isRoot = process.getuid?.() === 0;
-const ACCOUNT = { uid: 54_323, gid: 54_323 };
-const SECRET = 'secret-of-the-repository';
-const log = new Log(() => undefined);
-
-let place: TestPlace;
-let remote: TestRepository;
-let host: CodeHost;
-let drivers: Drivers;
-const jobs: TestJob[] = [];
-
-beforeEach(() => {
-  place = new TestPlace();
-  const { path } = place.repository('checked-out', {
-    'check.sh': 'test -f deps/lib && ! grep -q broken a.txt && echo "secret=$TOKEN"\n',
-    'a.txt': 'one\n',
-    'package-lock.json': '{}\n',
-  });
-  plainGit(path, 'clone', '-q', '--bare', '.', place.path('remote.git'));
-  remote = new TestRepository(place.path('remote.git'));
-  const sessions = place.path('sessions');
-  const isolation = { sandbox: sandbox!, accounts: isRoot ? () => ACCOUNT : undefined };
-  drivers = new Drivers(
-    { dir: sessions },
-    {
-      process: {
-        searchPath: process.env['PATH'] ?? '',
-        shim: join(DIST, 'shim-process.js'),
-        supervisor: join(DIST, 'supervisor-process.js'),
-        sandbox: { ...sandbox!, hidden: [place.root] },
-        accounts: isolation.accounts,
-      },
-    },
-  );
-  host = new CodeHost({
-    folder: place.path('code'),
-    roots: [place.root],
-    workspaceId: 'w',
-    isolation,
-    drivers,
-    sessions,
-    scripts: place.path('scripts'),
-    keepDays: 14,
-    worker: 'worker-auth',
-    writesState: true,
-  });
-});
-
-afterEach(() => {
-  for (const driver of drivers.all) driver.close();
-  for (const job of jobs.splice(0)) job.remove();
-  place.remove();
-});
-
-function accessTo(more: Partial<RepositoryAccess> = {}): RepositoryAccess {
-  return {
-    id: 'r',
-    name: 'shop',
-    url: remote.path,
-    defaultBranch: 'main',
-    branchPattern: '{agent}/{task}',
-    mergeMethod: 'squash',
-    protectedPaths: ['ci'],
-    committer: null,
-    signingKey: null,
-    credentials: null,
-    setup: 'mkdir deps; echo x > deps/lib; echo made >> $HOME/log; echo setup ran',
-    setupTimeoutSeconds: 60,
-    acceptance: 'bash check.sh; touch in-the-checkout',
-    acceptanceTimeoutSeconds: 60,
-    variables: { FLAVOUR: 'sweet' },
-    secrets: { TOKEN: SECRET },
-    network: 'none',
-    allowedHosts: [],
-    path: null,
-    cachePaths: [],
-    ...more,
-  } as RepositoryAccess;
-}
-
-interface Ended {
-  outcome: Outcome;
-  lines: string;
-  diff: string;
-  taskId: string;
-  /** The view of the run after its end. */
-  state: Record<string, unknown>;
-}
-
-/** A run of a task whose command is a script. */
-async function work(
-  script: string,
-  {
-    taskId = newId(),
-    access = accessTo(),
-    isLive = () => true,
-    whyNoDiff,
-    change = {},
-  }: {
-    taskId?: string;
-    access?: RepositoryAccess;
-    isLive?: () => boolean;
-    /** The code of a refusal of the diff. */
-    whyNoDiff?: string;
-    change?: Partial<RunRepositoryAnswer['change']>;
-  } = {},
-): Promise<Ended> {
-  const made = makeJob({ command: ['bash', '-c', script] });
-  jobs.push(made);
-  made.job.task.id = taskId;
-  made.job.run.network = 'host';
-  let diff = '';
-  const branch = `codex/${taskId}`;
-  const answer = {
-    id: taskId,
-    branch,
-    target: 'main',
-    landingCommits: [],
-    feedback: [],
-    ...change,
-  };
-  const code = await CodeRun.open(made.job, {
-    host,
-    log,
-    redactor: () => new Redactor([SECRET]),
-    api: {
-      runRepository: () =>
-        isLive()
-          ? Promise.resolve({
-              repository: access,
-              change: answer,
-            } as unknown as RunRepositoryAnswer)
-          : Promise.reject(refusal(409, 'stale_run')),
-      saveArtifact: (_, { content }) => {
-        if (whyNoDiff !== undefined) return Promise.reject(refusal(409, whyNoDiff));
-        return Promise.resolve((diff = Buffer.from(content).toString()));
-      },
-    },
-  });
-  const options = { drivers, allowedDirs: [], passedEnv: {}, workspaceId: 'w', code };
-  const running = code.around(await startExecution(code.job, options));
-  const outcome = await running.exit;
-  const view = join(host.workOf(made.job.run.id), '.worker-state/worker-auth.json');
-  const state = await readFile(view, 'utf8').then(JSON.parse, () => ({}));
-  await drivers.choose('process').remove(made.job.run.id);
-  return {
-    outcome,
-    lines: made.entries.map(({ message }) => message).join('\n'),
-    diff,
-    taskId,
-    state,
-  };
-}
-
-const changeOf = ({ outcome }: Ended) =>
-  outcome.kind === 'succeeded' ? outcome.change : undefined;
-
-/** Gives one step to a host, and returns its report. */
-async function step(
-  kind: StepWork['step']['kind'],
-  ended: Ended,
-  {
-    access = accessTo(),
-    landingCommits = [],
-    state = 'APPROVED',
-    ...api
-  }: Record<string, unknown> = {},
-): Promise<StepReport> {
-  const work = {
-    step: { changeId: ended.taskId, kind, generation: 1, until: '' },
-    change: {
-      id: ended.taskId,
-      branch: `codex/${ended.taskId}`,
-      target: 'main',
-      state,
-      headCommit: changeOf(ended)?.headCommit ?? null,
-      landingCommits,
-    },
-    repository: access,
-    title: 'a test',
-    message: `a test\n\nDrover-Task: ${ended.taskId}\n`,
-  } as unknown as StepWork;
-  return new Promise((resolve) => {
-    let given: StepWork | undefined = work;
-    const steps: Steps = new Steps({
-      host,
-      log,
-      api: {
-        claimStep: (_, signal) => {
-          const next = given;
-          given = undefined;
-          if (next !== undefined) return Promise.resolve(next);
-          return new Promise((_, reject) => {
-            signal.addEventListener('abort', () => reject(new Error('stopped')));
-          });
-        },
-        reportPullRequest: () => Promise.reject(new Error('There is no forge')),
-        renewStep: () => Promise.resolve(),
-        reportCheck: () => Promise.resolve(),
-        planLanding: () => Promise.resolve(),
-        reportStep: (_, report) => {
-          void steps.stop().then(() => resolve(report));
-          return Promise.resolve();
-        },
-        ...api,
-      },
-    });
-    steps.start();
-  });
-}
+useCodeShop();
 
 (sandbox === undefined ? describe.skip : describe)('work on code', () => {
   it('is committed, pushed, proven, landed and cleaned up', async () => {
@@ -445,37 +230,5 @@ async function step(
     expect(await step('remove', other, planned)).toMatchObject({ outcome: 'removed' });
     remote.git('update-ref', '-d', 'refs/heads/main');
     expect(await step('remove', other, planned)).toMatchObject({ outcome: 'removed' });
-  });
-
-  it('shares no setup that a change has made', async () => {
-    const before = accessTo({ setup: null, acceptance: null });
-    const access = accessTo({
-      setup: 'mkdir deps; cp a.txt deps/lib',
-      acceptance: 'cat deps/lib',
-      protectedPaths: [],
-    });
-    const hostile = await work('echo evil > a.txt', { access: before });
-    const own = await work('echo evil > a.txt; echo "{ }" > package-lock.json', { access: before });
-    // With the lock files of the target it gets the setup of the target.
-    expect(await step('prove', hostile, { access })).toMatchObject({ output: 'one\n' });
-    expect(await step('prove', own, { access })).toMatchObject({ output: 'evil\n' });
-    expect((await work('cat deps/lib', { access })).lines).toContain('one');
-  });
-
-  it('shares no setup of a commit within a merged branch, which nobody approved', async () => {
-    const before = { access: accessTo({ setup: null, acceptance: null }) };
-    const setup = 'mkdir deps; cp a.txt deps/lib';
-    const access = accessTo({ setup, acceptance: 'cat deps/lib', protectedPaths: [] });
-    const honest = await work('echo two > b.txt', before);
-    const hostile = await work('echo evil > a.txt', before);
-    const good = await work('echo "{ }" > package-lock.json', before);
-    const [inner, tip] = [changeOf(hostile)!.headCommit, changeOf(good)!.headCommit];
-    const parents = ['-p', 'main', '-p', inner, '-m', 'Merge'];
-    const merged = remote.git('commit-tree', `${tip}^{tree}`, ...parents);
-    remote.git('update-ref', 'refs/heads/main', merged);
-    // A later run fetches the new tip.
-    await work('true', before);
-    expect(await step('prove', hostile, { access })).toMatchObject({ output: 'evil\n' });
-    expect(await step('prove', honest, { access })).toMatchObject({ output: 'one\n' });
   });
 });

@@ -5,7 +5,10 @@ import { reachOfRepository, runScript, type ScriptEnd } from './run-script.js';
 import { inPath, type SetupCommit, setupFor, SetupFailed } from './setup-cache.js';
 
 /** A commit to prove, in a git folder of the host. */
-export type Proving = SetupCommit;
+export interface Proving extends SetupCommit {
+  /** The name of the index for the checkout, if several commits of a git folder are proven at once. */
+  indexName?: string;
+}
 
 /**
  * The reason why a change is refused whatever its acceptance says, in a sentence.
@@ -26,6 +29,10 @@ export async function whyRefused(
   return `The change touches protected paths: ${changed.join(', ')}`;
 }
 
+export function hasAcceptance({ access }: HostRepository): boolean {
+  return (access.acceptance ?? '').trim() !== '';
+}
+
 /**
  * Runs the acceptance commands of a repository on a clean checkout of a commit, in a clean sandbox.
  *
@@ -38,12 +45,12 @@ export async function prove(
   proving: Proving,
 ): Promise<ScriptEnd | undefined> {
   const { access } = repository;
-  const { acceptance } = access;
-  if (acceptance === null || acceptance === undefined || acceptance.trim() === '') return undefined;
-  const { commit, gitDir, signal } = proving;
+  const acceptance = access.acceptance ?? '';
+  if (!hasAcceptance(repository)) return undefined;
+  const { commit, gitDir, signal, indexName = 'proof.index' } = proving;
   try {
     const { borrowed } = await setupFor(host, repository, proving);
-    const indexFile = join(gitDir, 'proof.index');
+    const indexFile = join(gitDir, indexName);
     return await runScript(host, {
       access,
       reach: reachOfRepository(access),

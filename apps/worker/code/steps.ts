@@ -16,7 +16,8 @@ import { ForgeLimits } from '#lib/forges';
 import type { DroverApi } from '../api/drover-api.js';
 import { checkRepository } from './check-repository.js';
 import { type CodeHost, type HostRepository, workRef } from './code-host.js';
-import { prove, whyRefused } from './prove.js';
+import { type Ahead, ProofsAhead } from './proof-ahead.js';
+import { hasAcceptance, prove, whyRefused } from './prove.js';
 import { PullRequestStep, reportOfForge } from './pull-request-step.js';
 import { StepLease } from './step-lease.js';
 import type { CheckWork, Finding, StepReport, StepWork } from './types.js';
@@ -55,8 +56,11 @@ export class Steps {
   private readonly givenBack = new AbortController();
   private readonly loops: Promise<void>[] = [];
   private readonly limits = new ForgeLimits();
+  private readonly ahead: ProofsAhead;
 
-  constructor(private readonly parts: StepsParts) {}
+  constructor(private readonly parts: StepsParts) {
+    this.ahead = new ProofsAhead(parts.host);
+  }
 
   start(): void {
     for (let count = 0; count < PARALLEL; count += 1) this.loops.push(this.loop());
@@ -67,6 +71,7 @@ export class Steps {
     this.stopping.abort();
     const timer = setTimeout(() => this.givenBack.abort(), GIVE_BACK_MS);
     await Promise.all(this.loops);
+    await this.ahead.end();
     clearTimeout(timer);
   }
 
@@ -152,12 +157,12 @@ export class Steps {
     if (kind === 'land' && (await pullRequest?.synchronise()) === false) return;
     const repository = await this.parts.host.repository(work.repository);
     const name = `${change.id}-${step.generation}`;
-    return repository.withGitDir(name, async (gitDir) => {
+    return repository.withGitDir(name, async (gitDir, keep) => {
       switch (kind) {
         case 'prove':
           return this.prove(work, repository, { gitDir, signal });
         case 'land':
-          return this.land(work, repository, { gitDir, signal, pullRequest });
+          return this.land(work, repository, { gitDir, keep, signal, pullRequest });
         case 'remove':
           return this.remove(work, repository, { gitDir, signal, pullRequest });
       }
@@ -186,7 +191,7 @@ export class Steps {
   private async land(
     work: StepWork,
     repository: HostRepository,
-    { gitDir, signal, pullRequest }: WithPullRequest,
+    { gitDir, keep, signal, pullRequest }: WithPullRequest & Pick<Ahead, 'keep'>,
   ): Promise<Report> {
     const unchecked = await pullRequest?.whyUnchecked();
     if (unchecked !== undefined) return unchecked;
@@ -197,42 +202,53 @@ export class Steps {
     const [name = '', email = ''] = (
       await gitText(['log', '-1', '--format=%an%x00%ae', head], call)
     ).split('\0');
-    const { committer, signingKey, mergeMethod } = repository.access;
-    const landed = await repository.reach((remote) =>
-      land(
-        {
-          target: change.target,
-          head,
-          // Only what acceptance has found green is approved.
-          proven: head,
-          planned: change.landingCommits,
-          method: mergeMethod,
-          at: pullRequest && Date.parse(change.approvedAt ?? '') / 1_000,
-          words: { message, author: { name, email }, committer: committer ?? NOBODY, signingKey },
-        },
-        {
-          mirror: repository.mirror,
-          remote,
-          call,
-          signal,
-          accept: async (commit): Promise<RedProof | undefined> => {
-            const proof = await prove(host, repository, {
-              commit,
-              gitDir,
-              target: change.target,
-              signal,
-            });
-            return proof === undefined || proof.exitCode === 0 ? undefined : { commit, ...proof };
+    const { committer, signingKey, mergeMethod: method } = repository.access;
+    const words = { message, author: { name, email }, committer: committer ?? NOBODY, signingKey };
+    const { target } = change;
+    const proving = { gitDir, target, signal };
+    const own = this.ahead.take(change.id);
+    const next = hasAcceptance(repository) ? (work.next ?? undefined) : undefined;
+    const accept = async (commit: string, tree: string): Promise<RedProof | undefined> => {
+      const landing = { target, method, words };
+      if (next) this.ahead.begin(repository, { next, onto: commit, gitDir, keep, landing });
+      if (await own?.hasProven(tree, repository, signal)) return undefined;
+      const proof = await prove(host, repository, { ...proving, commit });
+      return proof === undefined || proof.exitCode === 0 ? undefined : { commit, ...proof };
+    };
+    let landed: Landed | undefined;
+    try {
+      landed = await repository.reach((remote) =>
+        land(
+          {
+            target,
+            head,
+            // Only what acceptance has found green is approved.
+            proven: head,
+            planned: change.landingCommits,
+            method,
+            at: pullRequest && Date.parse(change.approvedAt ?? '') / 1_000,
+            words,
           },
-          plan: (commit) => api.planLanding(change.id, step.generation, commit),
-          moveTarget:
-            pullRequest &&
-            ((landing, push) =>
-              pullRequest.moveTarget(landing, push, { repository, remote, gitDir })),
-        },
-      ),
-    );
-    return reportOfLanding(landed);
+          {
+            mirror: repository.mirror,
+            remote,
+            call,
+            signal,
+            accept,
+            plan: (commit) => api.planLanding(change.id, step.generation, commit),
+            moveTarget:
+              pullRequest &&
+              ((landing, push) =>
+                pullRequest.moveTarget(landing, push, { repository, remote, gitDir })),
+          },
+        ),
+      );
+      return reportOfLanding(landed);
+    } finally {
+      await own?.end();
+      if (next && landed?.kind === 'merged') this.ahead.expectClaim(next.changeId);
+      else if (next) await this.ahead.take(next.changeId)?.end();
+    }
   }
 
   /** The submitted commit, which is on this host afterwards. */

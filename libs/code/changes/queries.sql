@@ -692,6 +692,18 @@ JOIN repositories r ON r.workspace_id = c.workspace_id AND r.id = c.repository_i
 WHERE c.workspace_id = $1 AND ($2::uuid IS NULL OR c.task_id < $2) AND c.state = $4
 ORDER BY c.task_id DESC LIMIT $3
 
+-- next_to_land
+SELECT c.task_id, c.head_commit FROM changes c
+WHERE c.workspace_id = $1 AND c.repository_id = $2 AND c.target = $3 AND c.task_id <> $4
+  AND c.step = 'land' AND c.step_due_at <= now() AND c.head_commit IS NOT NULL
+  AND (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) = '{}'
+    OR (SELECT (t.task_type || '') <> ALL (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) FROM agent_tasks t
+      WHERE t.workspace_id = $1 AND t.id = c.task_id))
+ORDER BY c.approved_at, c.task_id
+LIMIT 1
+
 -- note_comment
 WITH c AS (
   SELECT c.*, v.id, v.body FROM change_reviews v

@@ -35,6 +35,8 @@ export interface StepWork {
   title: string;
   /** Of the commit on the target. */
   message: string;
+  /** The change that lands on the same branch after this one. A host can prove it in advance. */
+  next: { changeId: string; headCommit: string } | null;
   /** Null: its repository has no forge. */
   pullRequest: PullRequestWork | null;
 }

@@ -196,6 +196,23 @@ WHERE c.workspace_id = $1 AND c.task_id = $2 AND c.step_agent_id = $3 AND c.step
 RETURNING c.task_id`,
 );
 
+/**
+ * The change that a host gets after the one that it lands, as long as nothing changes. Index:
+ * changes_step_idx. $1 workspace, $2 repository, $3 branch, $4 the change that lands.
+ */
+export const nextToLand = query<{ task_id: string; head_commit: string }>(
+  'next_to_land',
+  `
+SELECT c.task_id, c.head_commit FROM changes c
+WHERE c.workspace_id = $1 AND c.repository_id = $2 AND c.target = $3 AND c.task_id <> $4
+  AND c.step = 'land' AND c.step_due_at <= now() AND c.head_commit IS NOT NULL
+  AND (${pausedTypes('$1')} = '{}'
+    OR (SELECT ${isOfNone('t.task_type', pausedTypes('$1'))} FROM agent_tasks t
+      WHERE t.workspace_id = $1 AND t.id = c.task_id))
+ORDER BY c.approved_at, c.task_id
+LIMIT 1`,
+);
+
 /** What the commit of a change says. Index: primary key. $1 workspace, $2 task. */
 export const wordsOfChange = query<{ title: string; summary: string | null }>(
   'words_of_change',

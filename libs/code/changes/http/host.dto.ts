@@ -152,6 +152,11 @@ class PullRequestWorkDto implements PullRequestWork {
   comments!: PullRequestCommentDto[];
 }
 
+class NextChangeDto implements Sent<NonNullable<StepWork['next']>> {
+  @ShownId() changeId!: string;
+  @ShownText({ description: 'The submitted commit' }) headCommit!: string;
+}
+
 export class StepWorkDto implements Sent<StepWork> {
   @ApiProperty({ type: StepDto }) step!: StepDto;
   @ApiProperty({ type: HostChangeDto }) change!: HostChangeDto;
@@ -159,6 +164,13 @@ export class StepWorkDto implements Sent<StepWork> {
   @ShownText({ description: 'The title of the task' }) title!: string;
   @ShownText({ description: 'The message of the commit on the target, with its trailers' })
   message!: string;
+  @ApiProperty({
+    type: NextChangeDto,
+    nullable: true,
+    description:
+      'land: the change that lands on the same branch afterwards, which the host can prove in advance',
+  })
+  next!: NextChangeDto | null;
   @ApiProperty({
     type: PullRequestWorkDto,
     nullable: true,

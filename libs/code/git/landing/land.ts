@@ -53,8 +53,8 @@ export interface LandingParts {
   remote: ReachedRemote;
   /** The host's git folder for the change. It borrows the objects of the mirror. */
   call: GitCall & { gitDir: string };
-  /** Proves a commit. Undefined: it is green. */
-  accept: (commit: string) => Promise<RedProof | undefined>;
+  /** Proves a commit with its files. Undefined: it is green. */
+  accept: (commit: string, tree: string) => Promise<RedProof | undefined>;
   /**
    * Records what is about to be pushed. It fails if the step has another host by now.
    */
@@ -111,7 +111,7 @@ export async function land(change: LandingChange, parts: LandingParts): Promise<
     const why = await whyBlocked(checkedOut, tip, commit);
     if (why !== undefined) return { kind: 'blocked', reason: why };
     if (tree !== proven) {
-      const proof = await parts.accept(commit);
+      const proof = await parts.accept(commit, tree);
       if (proof !== undefined) return { kind: 'red', proof };
       proven = tree;
     }

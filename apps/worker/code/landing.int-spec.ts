@@ -1,0 +1,93 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, jest } from '@jest/globals';
+import { newId } from '#lib/kernel';
+import { TestRepository } from '../../../libs/code/git/testing/repositories.js';
+import {
+  accessTo,
+  changeOf,
+  host,
+  place,
+  remote,
+  sandbox,
+  step,
+  stepsOf,
+  useCodeShop,
+  work,
+  workOf,
+} from './testing/code-shop.js';
+
+useCodeShop();
+
+(sandbox === undefined ? describe.skip : describe)('a change', () => {
+  it('is proven in advance on the one that lands before it, and else when its turn comes', async () => {
+    const person = new TestRepository(place.path('checked-out'));
+    const inAdvance = { setup: null, acceptance: 'sleep 0.5; test ! -f broken.txt' };
+    const landTwo = async (first: string, settings: object[]) => {
+      const one = await work(first);
+      const two = await work(`echo > ${newId()}.txt`);
+      person.git('pull', '-q', remote.path, 'main');
+      person.commit({ [`${one.taskId}.txt`]: 'theirs\n' });
+      person.git('push', '-q', remote.path, 'main');
+      const [ofOne, ofTwo] = settings.map((more) => accessTo({ ...inAdvance, ...more }));
+      const spawn = jest.spyOn(host.driver, 'spawn');
+      const begun: number[] = [];
+      const count = () => begun.push(spawn.mock.calls.length);
+      const works = [
+        workOf('land', one, { access: ofOne, next: two }),
+        workOf('land', two, { access: ofTwo }),
+      ];
+      const reports = await stepsOf(works, count);
+      spawn.mockRestore();
+      expect(readdirSync(join(place.path('code/w/r'), 'steps'))).toEqual([]);
+      return reports.map(({ outcome }, index) => [outcome, begun[index]]);
+    };
+    expect(await landTwo('echo one > one.txt', [{}, {}])).toEqual([
+      ['merged', 2],
+      ['merged', 2],
+    ]);
+    // The change before it does not land.
+    expect(await landTwo('echo > broken.txt', [{}, {}])).toEqual([
+      ['red', 2],
+      ['merged', 3],
+    ]);
+    // Somebody has changed the acceptance meanwhile.
+    const newer = { acceptance: 'true' };
+    expect(await landTwo('echo 3 > three.txt', [{}, newer])).toEqual([
+      ['merged', 2],
+      ['merged', 3],
+    ]);
+  });
+
+  it('shares no setup that a change has made', async () => {
+    const before = accessTo({ setup: null, acceptance: null });
+    const access = accessTo({
+      setup: 'mkdir deps; cp a.txt deps/lib',
+      acceptance: 'cat deps/lib',
+      protectedPaths: [],
+    });
+    const hostile = await work('echo evil > a.txt', { access: before });
+    const own = await work('echo evil > a.txt; echo "{ }" > package-lock.json', { access: before });
+    // With the lock files of the target it gets the setup of the target.
+    expect(await step('prove', hostile, { access })).toMatchObject({ output: 'one\n' });
+    expect(await step('prove', own, { access })).toMatchObject({ output: 'evil\n' });
+    expect((await work('cat deps/lib', { access })).lines).toContain('one');
+  });
+
+  it('shares no setup of a commit within a merged branch, which nobody approved', async () => {
+    const before = { access: accessTo({ setup: null, acceptance: null }) };
+    const setup = 'mkdir deps; cp a.txt deps/lib';
+    const access = accessTo({ setup, acceptance: 'cat deps/lib', protectedPaths: [] });
+    const honest = await work('echo two > b.txt', before);
+    const hostile = await work('echo evil > a.txt', before);
+    const good = await work('echo "{ }" > package-lock.json', before);
+    const [inner, tip] = [changeOf(hostile)!.headCommit, changeOf(good)!.headCommit];
+    const parents = ['-p', 'main', '-p', inner, '-m', 'Merge'];
+    const merged = remote.git('commit-tree', `${tip}^{tree}`, ...parents);
+    remote.git('update-ref', 'refs/heads/main', merged);
+    // A later run fetches the new tip.
+    await work('true', before);
+    expect(await step('prove', hostile, { access })).toMatchObject({ output: 'evil\n' });
+    expect(await step('prove', honest, { access })).toMatchObject({ output: 'one\n' });
+  });
+});
