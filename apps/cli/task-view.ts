@@ -1,4 +1,4 @@
-import type { components } from '#lib/api-client';
+import { type components, describeTime, splitMessage } from '#lib/api-client';
 import type { Output, Colour } from './output/output.js';
 import { clean } from './output/clean.js';
 import { formatAge, formatDuration } from './output/output.js';
@@ -79,9 +79,14 @@ export function showExplanation(out: Output, explanation: Explanation): void {
   ]);
 }
 
-function describeReason(reason: object): string {
-  const { message, code } = reason as { message?: string; code?: string };
-  return message ?? code ?? JSON.stringify(reason);
+/** The message with relative times, and without the ids of people. */
+function describeReason({ message, params }: Explanation['reasons'][number]): string {
+  const parts = splitMessage(message, params).map((part) => {
+    if (typeof part === 'string') return part;
+    if (part.kind === 'time') return describeTime(part, Date.now(), formatDuration);
+    return part.kind === 'user' ? part.name : part.text;
+  });
+  return parts.join('');
 }
 
 function formatRange(range: TimeRange | null): string | null {

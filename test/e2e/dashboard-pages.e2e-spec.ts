@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import { newId } from '#lib/kernel';
 import { apiClient } from '../support/api-client.js';
+import { aWorkspace } from '../support/factories.js';
 import { TestFleet } from '../support/fleet.js';
 import { createPerson, listAxeFindingsInAllLooks, TestBrowser } from './dashboard/browser.js';
 
@@ -51,6 +52,46 @@ async function aRun(task: object) {
   const runId = String(claimed.tasks[0]?.run.id);
   return (path: string, report: object) => api.post(`/runs/${runId}/${path}`, report);
 }
+
+it('a new workspace shows first steps, then its figures with failed tasks in red', async () => {
+  const workspaceId = await aWorkspace(fleet.db.owner);
+  const theirs = await browser.openSignedIn(await createPerson(fleet, [workspaceId]));
+  const steps = theirs.getByRole('list', { name: 'First steps' });
+  await steps.getByText('Start a worker').waitFor();
+  expect(await theirs.getByRole('region', { name: 'Agents by status' }).count()).toBe(0);
+  expect(await listAxeFindingsInAllLooks(theirs)).toEqual([]);
+  await steps.getByRole('link', { name: 'a task that says hello' }).click();
+  expect(await theirs.getByLabel('Command').inputValue()).toBe('echo hello');
+  await theirs.getByRole('button', { name: 'Create task' }).click();
+  await theirs.getByRole('heading', { name: 'Say hello', level: 1 }).waitFor();
+  await fleet.db.owner.query(
+    `UPDATE agent_tasks SET status = 'FAILED', failed_at = now(), failure_reason = 'test',
+       ready_at = NULL WHERE workspace_id = $1`,
+    [workspaceId],
+  );
+  await theirs.goto('/');
+  await theirs.getByText('1 failed.').waitFor();
+  await theirs
+    .getByRole('img', { name: 'Tasks finished per 2 minutes, 1 of them failed: 1 in total' })
+    .waitFor();
+  await steps.getByText('✓ Done').waitFor();
+  await theirs.getByRole('link', { name: 'View the dead letter' }).click();
+  await theirs.context().close();
+});
+
+it('an explanation links to the tasks that it names, and has relative times', async () => {
+  const first = await fleet.submit('', { title: 'Comes first', requiredCapabilities: ['none'] });
+  const second = await fleet.submit('', { title: 'Comes second', dependsOn: [first] });
+  const startAt = new Date(Date.now() + 7_200_000).toISOString();
+  const later = await fleet.submit('', { title: 'Comes later', startAt });
+  await page.goto(`/tasks/${later}`);
+  const reasons = page.getByRole('region', { name: 'Status explanation' });
+  await reasons.getByText(/^It starts in (?:2 h|1\d\d min) or later\.$/).waitFor();
+  await page.goto(`/tasks/${second}`);
+  await reasons.getByText(/It waits for the task Comes first, which is pending/).waitFor();
+  await reasons.getByRole('link', { name: 'Comes first' }).click();
+  await page.getByRole('heading', { name: 'Comes first', level: 1 }).waitFor();
+});
 
 it('the form of a task takes the values of its address, and shows errors at their fields', async () => {
   const first = await fleet.submit('', { title: 'Build the image' });

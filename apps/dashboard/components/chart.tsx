@@ -8,6 +8,8 @@ interface ChartProps {
   /** Unix seconds, ascending. */
   times: number[];
   values: number[];
+  /** The red part at the foot of each bar, which `values` includes. */
+  bad?: number[] | undefined;
   format: (value: number) => string;
   /** Formats the label of a time, in Unix milliseconds. */
   timeFormat: (ms: number) => string;
@@ -20,12 +22,12 @@ const WHOLE = Array.from({ length: 13 }, (_, power) =>
 ).flat();
 
 /** Draws bars over time in the colours of the theme. */
-export function Chart({ label, times, values, format, timeFormat }: ChartProps) {
+export function Chart({ label, times, values, bad, format, timeFormat }: ChartProps) {
   const frame = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const element = frame.current;
     if (element === null) return;
-    const draw = () => plotIn(element, { label, times, values, format, timeFormat });
+    const draw = () => plotIn(element, { label, times, values, bad, format, timeFormat });
     let plot = draw();
     const resized = new ResizeObserver(() =>
       plot.setSize({ width: element.clientWidth, height: HEIGHT }),
@@ -41,7 +43,7 @@ export function Chart({ label, times, values, format, timeFormat }: ChartProps) 
       themed.disconnect();
       plot.destroy();
     };
-  }, [times, values, label, format, timeFormat]);
+  }, [times, values, bad, label, format, timeFormat]);
   const sum = values.reduce((all, value) => all + value, 0);
   return (
     <figure>
@@ -57,7 +59,7 @@ export function Chart({ label, times, values, format, timeFormat }: ChartProps) 
 
 function plotIn(
   element: HTMLElement,
-  { label, times, values, format, timeFormat }: ChartProps,
+  { label, times, values, bad, format, timeFormat }: ChartProps,
 ): uPlot {
   const colour = (name: string) =>
     getComputedStyle(document.documentElement).getPropertyValue(name);
@@ -68,6 +70,7 @@ function plotIn(
     ticks: { show: false },
   };
   const bars = uPlot.paths.bars?.({ size: [0.7, 40] });
+  const drawn = { ...(bars && { paths: bars }), points: { show: false } };
   return new uPlot(
     {
       width: element.clientWidth,
@@ -86,10 +89,11 @@ function plotIn(
       ],
       series: [
         {},
-        { label, fill: colour('--accent'), ...(bars && { paths: bars }), points: { show: false } },
+        { label, fill: colour('--accent'), ...drawn },
+        ...(bad ? [{ label: 'Failed', fill: colour('--red'), ...drawn }] : []),
       ],
     },
-    [times, values],
+    bad ? [times, values, bad] : [times, values],
     element,
   );
 }

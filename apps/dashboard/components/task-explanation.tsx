@@ -1,8 +1,8 @@
 import type { components } from '#lib/api-client';
 import { useRead } from '../api/read.js';
-import { stripControls } from '../domain/format.js';
 import type { Task } from '../domain/status.js';
 import { toLabel } from './badge.js';
+import { Message } from './message.js';
 import { Ago, Facts, Loaded, Panel } from './parts.js';
 
 type Estimate = components['schemas']['Estimate'];
@@ -24,9 +24,9 @@ export function TaskExplanation({ task }: { task: Task }) {
         {({ reasons, estimate }) => (
           <div className="stack">
             <ul className="stack">
-              {reasons.map(({ code, message }, index) => (
+              {reasons.map(({ code, message, params }, index) => (
                 <li key={`${code} ${index}`} dir="auto">
-                  {stripControls(message)}
+                  <Message text={message} params={params} />
                 </li>
               ))}
             </ul>

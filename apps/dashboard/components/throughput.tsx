@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router';
 import { lazy, Suspense, useMemo } from 'react';
 import type { components } from '#lib/api-client';
 import { useRead } from '../api/read.js';
@@ -13,7 +14,7 @@ const Chart = lazy(() =>
 
 const EVERY_MS = 15_000;
 
-/** Completed tasks of the last hour, with their wait and run times. */
+/** Completed and failed tasks of the last hour, with their wait and run times. */
 export function Throughput() {
   const sums = useRead(
     ['overview', 'throughput'],
@@ -21,39 +22,49 @@ export function Throughput() {
     { every: EVERY_MS },
   );
   return (
-    <Panel title="Tasks completed in the last hour">
+    <Panel title="Tasks finished in the last hour">
       <Loaded query={sums}>
-        {(data) => (data.completed === 0 ? <None /> : <Figures sums={data} />)}
+        {(data) => (data.completed + data.failed === 0 ? <None /> : <Figures sums={data} />)}
       </Loaded>
     </Panel>
   );
 }
 
 function None() {
-  return <Empty title="No tasks completed in the last hour" small />;
+  return <Empty title="No tasks finished in the last hour" small />;
 }
 
 const whole = (value: number) => String(Math.round(value));
 const minutes = (ms: number) => formatClock(new Date(ms).toISOString()).slice(0, 5);
 
-function Figures({ sums: { completed, wait, run, steps } }: { sums: Sums }) {
+function Figures({ sums: { completed, failed, wait, run, steps } }: { sums: Sums }) {
   const times = useMemo(() => steps.map(({ from }) => Date.parse(from) / 1000), [steps]);
-  const counts = useMemo(() => steps.map((step) => step.completed), [steps]);
+  const counts = useMemo(() => steps.map((step) => step.completed + step.failed), [steps]);
+  const failures = useMemo(() => steps.map((step) => step.failed), [steps]);
   return (
     <>
       <Suspense fallback={<div className="chart" />}>
         <Chart
-          label="Tasks completed per 2 minutes"
+          label={`Tasks finished per 2 minutes, ${failed} of them failed`}
           times={times}
           values={counts}
+          bad={failures}
           format={whole}
           timeFormat={minutes}
         />
       </Suspense>
+      {failed > 0 && (
+        <p className="bad">
+          {failed} failed.{' '}
+          <Link to="/dead-letter" className="link">
+            View the dead letter
+          </Link>
+        </p>
+      )}
       {wait && run && (
         <p className="muted">
-          {completed} {completed === 1 ? 'task' : 'tasks'}. Median:{' '}
-          {describeTimes(wait.p50, run.p50)}. 95th percentile: {describeTimes(wait.p95, run.p95)}.
+          {completed} completed. Median: {describeTimes(wait.p50, run.p50)}. 95th percentile:{' '}
+          {describeTimes(wait.p95, run.p95)}.
         </p>
       )}
     </>

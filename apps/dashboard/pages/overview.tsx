@@ -5,6 +5,7 @@ import { useWorkspace } from '../api/workspace.js';
 import { toLabel } from '../components/badge.js';
 import { BudgetLines } from '../components/budget-lines.js';
 import { CoordinatorEvents } from '../components/coordinator-events.js';
+import { FirstSteps, useFirstSteps } from '../components/first-steps.js';
 import { Ago, Empty, Loaded, Page, Panel } from '../components/parts.js';
 import { NeedsAttention } from '../components/needs-attention.js';
 import { Throughput } from '../components/throughput.js';
@@ -18,6 +19,7 @@ const EVERY_MS = 10_000;
 
 export function OverviewPage() {
   const { name, may } = useWorkspace();
+  const { data: steps, isError } = useFirstSteps();
   return (
     <Page
       title="Overview"
@@ -34,20 +36,30 @@ export function OverviewPage() {
         {may('ADMIN') && <Leaderless />}
         <Paused />
         <NeedsAttention />
-        <Queue />
-        <Throughput />
-        <div className="columns">
-          <Agents />
-          <Budgets />
-          <TokensByDay />
-          {may('ADMIN') && (
-            <Panel title="Recent coordinator activity" flush>
-              <CoordinatorEvents limit={6} />
-            </Panel>
-          )}
-        </div>
+        {steps && !steps.completed && <FirstSteps steps={steps} />}
+        {(isError || steps?.agent || steps?.task) && <Figures />}
       </div>
     </Page>
+  );
+}
+
+function Figures() {
+  const { may } = useWorkspace();
+  return (
+    <>
+      <Queue />
+      <Throughput />
+      <div className="columns">
+        <Agents />
+        <Budgets />
+        <TokensByDay />
+        {may('ADMIN') && (
+          <Panel title="Recent coordinator activity" flush>
+            <CoordinatorEvents limit={6} />
+          </Panel>
+        )}
+      </div>
+    </>
   );
 }
 

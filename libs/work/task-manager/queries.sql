@@ -494,12 +494,22 @@ ended AS MATERIALIZED (
   FROM agent_tasks t CROSS JOIN span s
   WHERE t.workspace_id = $1 AND t.completed_at IS NOT NULL AND t.completed_at >= s.since
 ),
+failed AS MATERIALIZED (
+  SELECT floor(extract(epoch FROM t.failed_at - s.since) / $2)::int AS step, count(*)::int AS count
+  FROM agent_tasks t CROSS JOIN span s
+  WHERE t.workspace_id = $1 AND t.failed_at IS NOT NULL AND t.failed_at >= s.since
+    AND t.status = 'FAILED'
+  GROUP BY 1
+),
 steps AS (
-  SELECT array_agg(coalesce(c.count, 0) ORDER BY n.step) AS counts
+  SELECT array_agg(coalesce(c.count, 0) ORDER BY n.step) AS counts,
+    array_agg(coalesce(f.count, 0) ORDER BY n.step) AS failures
   FROM generate_series(0, $3 - 1) AS n (step)
   LEFT JOIN (SELECT step, count(*)::int AS count FROM ended GROUP BY step) c ON c.step = n.step
+  LEFT JOIN failed f ON f.step = n.step
 )
-SELECT e.completed, e.wait, e.run, steps.counts,
+SELECT e.completed, (SELECT coalesce(sum(count), 0)::int FROM failed) AS failed, e.wait, e.run,
+  steps.counts, steps.failures,
   span.since + make_interval(secs => $2 * $3) AS until
 FROM span, steps, (
   SELECT count(*)::int AS completed,

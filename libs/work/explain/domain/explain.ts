@@ -14,6 +14,7 @@ import { agentReasons } from './explain-agents.js';
 import { beingSpawned, heldByPause } from './explain-spawning.js';
 import { ended, heldByRun } from './explain-reasons.js';
 import type { EstimateView } from './estimate.js';
+import type { Param } from './params.js';
 import {
   budget,
   dependency,
@@ -96,13 +97,16 @@ export type ReasonCode = keyof typeof ALL_REASONS;
 /** Why a task is not running: a code for programs, a sentence for people, and the facts. */
 export type Reason = ReasonOf<typeof ALL_REASONS>;
 
+/** A reason with the parts of its message that have an id, a code or a time. */
+export type ExplainedReason = Reason & { params: Param[] };
+
 /** An explanation in the API. */
 export interface ExplanationView {
   taskId: string;
   status: TaskStatus;
   /** Whether a run holds the task now. */
   live: boolean;
-  reasons: Reason[];
+  reasons: ExplainedReason[];
   /** When it will start and end. */
   estimate: EstimateView;
   /** The time of these facts, by the database's clock. */

@@ -273,11 +273,21 @@ export type ReasonOf<Table extends TableOfReasons> = {
 /** A reason that does not hold the task back by itself. */
 export type OtherReason = ReasonOf<typeof REASONS>;
 
-/** One schema for each code, distinguished by `code`. */
-export function schemasOf(table: TableOfReasons) {
+const PARAMS =
+  'The parts of the message that name things, times and codes, in the order of the message. ' +
+  'Replace each from the end of the one before it.';
+
+/** One schema for each code, distinguished by `code`. `param` refers to the schema of a param. */
+export function schemasOf(table: TableOfReasons, param: string) {
   return Object.entries(table).map(([code, { about, facts }]) => {
     const message = { ...text, description: 'A sentence for people' };
-    const schema = object({ code: oneOf([code]), message, facts: object(facts) });
-    return { ...schema, description: about };
+    const { properties, ...schema } = object({
+      code: oneOf([code]),
+      message,
+      facts: object(facts),
+      params: { type: 'array' } as Schema,
+    });
+    const params = { type: 'array', items: { $ref: param }, description: PARAMS };
+    return { ...schema, properties: { ...properties, params }, description: about };
   });
 }

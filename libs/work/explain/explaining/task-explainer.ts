@@ -4,6 +4,7 @@ import { type Caller, DroverError } from '#lib/kernel';
 import { visibilityOf } from '#lib/task-manager';
 import { explain, type ExplanationView } from '../domain/explain.js';
 import type { ExplainFacts, RunFacts, SpawnAttempts } from '../domain/explain-facts.js';
+import { paramsOf } from '../domain/params.js';
 import type { LineFacts } from '../domain/task-position.js';
 import {
   type ExplainedRun,
@@ -43,11 +44,12 @@ export class TaskExplainer {
       : around.spawning;
     const surroundings = { ...around, spawning };
     const task = { id: taskId, row, surroundings, line };
+    const reasons = explain({ ...factsOf(row, line), ...surroundings, roots });
     return {
       taskId,
       status: row.status,
       live,
-      reasons: explain({ ...factsOf(row, line), ...surroundings, roots }),
+      reasons: reasons.map((reason) => ({ ...reason, params: paramsOf(reason) })),
       estimate: await this.forecaster.estimate(row.now, workspaceId, task),
       at: row.now.toISOString(),
     };

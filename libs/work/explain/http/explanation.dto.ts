@@ -1,11 +1,12 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiExtraModels, ApiProperty, getSchemaPath } from '@nestjs/swagger';
 import {
   type EstimateView,
   type TimeRange,
   UNKNOWN_REASONS,
   type UnknownReason,
 } from '../domain/estimate.js';
-import { ALL_REASONS, type ExplanationView, type Reason } from '../domain/explain.js';
+import { ALL_REASONS, type ExplainedReason, type ExplanationView } from '../domain/explain.js';
+import { type Param, PARAM_KINDS } from '../domain/params.js';
 import { schemasOf } from '../domain/reasons.js';
 import { TASK_STATUSES, type TaskStatus } from '#lib/transitions';
 import {
@@ -102,12 +103,33 @@ export class EstimateDto implements EstimateView {
   @ApiProperty({ type: EstimateBasisDto }) basis!: EstimateBasisDto;
 }
 
+export class MessageParamDto implements Param {
+  @ShownOneOf(PARAM_KINDS) kind!: Param['kind'];
+  @ApiProperty({
+    description: 'The part of the message. A time has its preposition: at, until or by',
+  })
+  text!: string;
+  @ApiProperty({ description: 'The words to show to people instead. The ISO form of a time' })
+  name!: string;
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'The id of the thing; null for a time and a code',
+  })
+  id!: string | null;
+}
+
 /** Why a task is not running, and when it will. */
+@ApiExtraModels(MessageParamDto)
 export class ExplanationDto implements Omit<ExplanationView, 'reasons'> {
   @ShownId() taskId!: string;
   @ShownOneOf(TASK_STATUSES) status!: TaskStatus;
   @ShownFlag({ description: 'Whether a run holds the task now' }) live!: boolean;
-  @ApiProperty({ type: 'array', items: { oneOf: schemasOf(ALL_REASONS) } }) reasons!: Reason[];
+  @ApiProperty({
+    type: 'array',
+    items: { oneOf: schemasOf(ALL_REASONS, getSchemaPath(MessageParamDto)) },
+  })
+  reasons!: ExplainedReason[];
   @ApiProperty({ type: EstimateDto, description: HOW_ESTIMATED }) estimate!: EstimateDto;
   @ShownTime() at!: string;
 }

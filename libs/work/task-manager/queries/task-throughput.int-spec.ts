@@ -58,6 +58,21 @@ it('throughput counts completed tasks in thirty steps with waits and durations',
   const halfAnHourAgo = hour.steps.filter(({ completed }) => completed > 0)[0];
   const distance = Date.now() - 1_800_000 - Date.parse(halfAnHourAgo?.from ?? '');
   expect(Math.floor(distance / 120_000)).toBe(0);
+  await app.db.owner.query(
+    `UPDATE agent_tasks SET status = 'FAILED', completed_at = NULL, failed_at = completed_at,
+       failure_reason = 'test'
+     WHERE workspace_id = $1 AND task_type = 'test'`,
+    [workspace.id],
+  );
+  const failed = await read();
+  expect([failed.completed, failed.failed]).toEqual([2, 1]);
+  expect(failed.steps.filter((step) => step.failed > 0)).toHaveLength(1);
+  await app.db.owner.query(
+    `UPDATE agent_tasks SET status = 'COMPLETED', completed_at = failed_at, failed_at = NULL,
+       failure_reason = NULL
+     WHERE workspace_id = $1 AND task_type = 'test'`,
+    [workspace.id],
+  );
   expect(await read('?minutes=180')).toMatchObject({ completed: 4 });
   expect(await read('?minutes=1')).toMatchObject({ completed: 2 });
 });

@@ -15,9 +15,11 @@ export interface Spread {
 
 export interface TaskThroughputView {
   completed: number;
+  /** Tasks that failed for good in this time, and were not retried or archived since. */
+  failed: number;
   wait: Spread | null;
   run: Spread | null;
-  steps: { from: string; completed: number }[];
+  steps: { from: string; completed: number; failed: number }[];
 }
 
 /**
@@ -35,13 +37,14 @@ export class TaskThroughput {
     const tenant = this.database.tenant(workspaceId);
     const row = await firstRow(tenant, taskThroughput, [workspaceId, seconds, STEPS]);
     if (!row) throw new Error('A sum was not answered.');
-    const { completed, wait, run, counts, until } = row;
+    const { completed, failed, wait, run, counts, failures, until } = row;
     const since = until.getTime() - STEPS * seconds * 1_000;
     const steps = counts.map((count, step) => ({
       from: new Date(since + step * seconds * 1_000).toISOString(),
       completed: count,
+      failed: failures[step] ?? 0,
     }));
-    return { completed, wait: spreadOf(wait), run: spreadOf(run), steps };
+    return { completed, failed, wait: spreadOf(wait), run: spreadOf(run), steps };
   }
 
   async counts({ workspaceId }: Caller): Promise<TaskCounts> {

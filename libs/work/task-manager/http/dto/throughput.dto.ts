@@ -19,11 +19,18 @@ export class ThroughputSpreadDto implements Spread {
 export class ThroughputStepDto {
   @ApiProperty({ format: 'date-time' }) from!: string;
   @ApiProperty({ type: 'integer' }) completed!: number;
+  @ApiProperty({ type: 'integer' }) failed!: number;
 }
 
 export class ThroughputDto implements TaskThroughputView {
   @ApiProperty({ type: 'integer', description: 'The number of tasks that completed in this time' })
   completed!: number;
+
+  @ApiProperty({
+    type: 'integer',
+    description: 'The number of tasks that failed for good in this time and still are FAILED',
+  })
+  failed!: number;
 
   @ApiProperty({
     type: ThroughputSpreadDto,
