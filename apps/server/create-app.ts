@@ -8,13 +8,16 @@ import {
   configureHttp,
   createFastifyAdapter,
   type DroverFastifyAdapter,
+  setShortIds,
   setupOpenApi,
 } from '#lib/http';
+import { Database } from '#lib/database';
 import { describeEvents } from '#lib/journal';
 import { AuthGuard, describeCallers } from '#lib/identity';
 import { DroverError, projectVersion } from '#lib/kernel';
 import { type Logger, NestLogger, Tracing } from '#lib/observability';
 import { AppModule } from './app.module.js';
+import { ShortIdsOfTenant } from './short-ids/short-ids-of-tenant.js';
 import { serveDashboard } from './dashboard.js';
 import { showFrontPage } from './front-page.js';
 
@@ -35,6 +38,7 @@ export async function createApp(config: Config, logger: Logger): Promise<NestFas
     guard: app.get(AuthGuard, { strict: false }),
     tracing: app.get(Tracing, { strict: false }),
   });
+  setShortIds(fastify, new ShortIdsOfTenant(app.get(Database, { strict: false })));
   app.get(AuditLog, { strict: false }).watch(fastify);
   setupOpenApi(app, {
     version: projectVersion(),

@@ -178,6 +178,20 @@ describe('the task page', () => {
     await page.waitForURL(`**/tasks/${first}`);
   });
 
+  it('the first digits of an id lead to its task, and digits of several tasks to a choice', async () => {
+    const id = await fleet.submit('', { title: 'By its digits', taskType: 'nobody' });
+    await page.goto(`/tasks/${id.slice(0, 32)}`);
+    await page.waitForURL(`**/tasks/${id}`);
+    await page.getByRole('heading', { name: 'By its digits' }).waitFor();
+    await page.goto(`/tasks/${id.slice(0, 4)}`);
+    await page.getByRole('heading', { name: `Several ids begin with ${id.slice(0, 4)}` }).waitFor();
+    expect(await listAxeFindingsInAllLooks(page)).toEqual([]);
+    const first = page.getByRole('main').getByRole('link').first();
+    const chosen = await first.textContent();
+    await first.click();
+    await page.waitForURL(`**/tasks/${chosen}`);
+  });
+
   it('a member duplicates a task with changes', async () => {
     const id = await fleet.submit('', { title: 'The original', priority: 7, tags: ['one'] });
     await page.goto(`/tasks/${id}`);

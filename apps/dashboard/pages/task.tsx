@@ -1,4 +1,4 @@
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { getRouteApi, Link, Navigate } from '@tanstack/react-router';
 import { useRead } from '../api/read.js';
 import { AgentLink } from '../components/agent-link.js';
 import { TaskAttachments } from '../components/attached-files.js';
@@ -33,13 +33,45 @@ export function TaskPage() {
     (api, signal) => api.get('/api/v1/agent-tasks/{id}', { params: { path: { id } }, signal }),
     { every: EVERY_MS },
   );
+  const candidates = candidatesOf(task.error);
+  if (candidates !== undefined) return <SeveralTasks digits={id} candidates={candidates} />;
   if (task.data === undefined && isNotFound(task.error)) return <NoTask />;
+  // The address had the first digits of the id only. Events name whole ids.
+  if (task.data !== undefined && task.data.id !== id)
+    return <Navigate to="/tasks/$id" params={{ id: task.data.id }} replace />;
   return <Loaded query={task}>{(data) => <OneTask key={id} task={data} />}</Loaded>;
 }
 
 /** Whether the workspace has no such task, or the ID is malformed. */
 function isNotFound(error: Error | null): boolean {
   return error instanceof DroverProblem && (error.status === 404 || error.status === 400);
+}
+
+/** The ids that begin with the digits in the address, if there are several. */
+function candidatesOf(error: Error | null): string[] | undefined {
+  if (!(error instanceof DroverProblem) || error.code !== 'ambiguous_id') return undefined;
+  return (error.problem as { candidates?: string[] }).candidates;
+}
+
+function SeveralTasks({ digits, candidates }: { digits: string; candidates: string[] }) {
+  return (
+    <Page title="Several tasks">
+      <Empty title={`Several ids begin with ${digits}`}>
+        <ul>
+          {candidates.map((id) => (
+            <li key={id}>
+              <Link to="/tasks/$id" params={{ id }} className="link mono">
+                {id}
+              </Link>
+            </li>
+          ))}
+        </ul>
+        <Link to="/tasks" search={{ text: digits }} className="link">
+          Show all of them
+        </Link>
+      </Empty>
+    </Page>
+  );
 }
 
 function NoTask() {

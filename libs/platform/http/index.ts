@@ -16,6 +16,7 @@ export { EventStream, type ServerSentEvent, textOf } from './answers/event-strea
 export { Hot, type HotCall, isHotRoute, type RouteGuard } from './server/hot-route.js';
 export { listen, type ListenOptions } from './connections/listen.js';
 export { IfMatch, UuidParam } from './parameters/params.js';
+export { MAX_CANDIDATES, setShortIds, type ShortIds } from './parameters/short-ids.js';
 export { Prefer } from './parameters/prefer.js';
 export { parseJsonBody } from './body/json-body.js';
 export { BodyBytes, RawBody } from './body/raw-body.js';

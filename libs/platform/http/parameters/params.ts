@@ -1,20 +1,19 @@
-import {
-  createParamDecorator,
-  type ExecutionContext,
-  Param,
-  type PipeTransform,
-} from '@nestjs/common';
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { ApiHeader, ApiParam } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { DroverError, isUuid } from '#lib/kernel';
+import { DroverError, ID_PREFIX, isUuid } from '#lib/kernel';
 import { ApiErrors } from '../openapi/api-errors.js';
+import { completeId } from './short-ids.js';
 
-class UuidPipe implements PipeTransform {
-  constructor(private readonly name: string) {}
+const ReadUuid = createParamDecorator((name: string, context: ExecutionContext) =>
+  readId(context.switchToHttp().getRequest<FastifyRequest>(), name),
+);
 
-  transform(value: unknown): string {
-    return requireUuid(this.name, value);
-  }
+function readId(request: FastifyRequest, name: string): string | Promise<string> {
+  const { [name]: value } = request.params as Record<string, string>;
+  const isWhole = isUuid(value) || value === undefined || !ID_PREFIX.test(value);
+  if (isWhole) return requireUuid(name, value);
+  return completeId(request, name, value).then((id) => id ?? requireUuid(name, value));
 }
 
 /** @throws DroverError `validation_failed` */
@@ -23,13 +22,21 @@ export function requireUuid(field: string, value: unknown): string {
   throw new DroverError('validation_failed', { errors: [{ field, message: 'must be a UUID' }] });
 }
 
+const SHORT_ID =
+  'The id. People and API keys can send its first digits instead, at least 4, if only one thing ' +
+  'of a workspace has them.';
+
 /**
- * A path parameter that is a UUID: `@UuidParam('agentId') agentId: string`. A malformed id gets 400
- * with the parameter's name. The service answers 404 for an unknown one.
+ * A path parameter that is a UUID, or its first digits: `@UuidParam('agentId') agentId: string`. A
+ * malformed id gets 400 with the parameter's name, and digits of several things 409. The service
+ * answers 404 for an unknown one.
  */
 export function UuidParam(name = 'id'): ParameterDecorator {
-  const words = [ApiParam({ name, format: 'uuid' }), ApiErrors('validation_failed')];
-  return documented(Param(name, new UuidPipe(name)), words);
+  const words = [
+    ApiParam({ name, type: String, format: 'uuid', description: SHORT_ID }),
+    ApiErrors('validation_failed', 'ambiguous_id'),
+  ];
+  return documented(ReadUuid(name), words);
 }
 
 const VERSION = /^(?:W\/)?"(\d{1,10})"$|^(\d{1,10})$/;

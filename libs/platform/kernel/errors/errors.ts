@@ -58,6 +58,12 @@ export const ERRORS = {
     'Use a method that the API documentation lists for this path.',
   ),
 
+  ambiguous_id: e(
+    409,
+    'More than one thing has an id that begins with these digits',
+    'Send more digits of the id. `candidates` lists some of the ids.',
+  ),
+
   // Errors of the caller
   unauthenticated: e(
     401,

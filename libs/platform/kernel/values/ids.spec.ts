@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { validate, version } from 'uuid';
-import { isUuid, newId } from './ids.js';
+import { idsWith, isUuid, newId } from './ids.js';
 
 const MANY = 10_000;
 const many = () => Array.from({ length: MANY }, () => newId());
@@ -33,4 +33,20 @@ describe('newId', () => {
     const ids = [first, ...many()];
     expect(ids).toEqual([...ids].sort());
   });
+});
+
+it.each([
+  ['0198', '01980000-0000-0000-0000-000000000000', '0198ffff-ffff-ffff-ffff-ffffffffffff'],
+  ['0198C0DE-7', '0198c0de-7000-0000-0000-000000000000', '0198c0de-7fff-ffff-ffff-ffffffffffff'],
+  [
+    '0198c0de-7000-7000-8000-00000000000a',
+    '0198c0de-7000-7000-8000-00000000000a',
+    '0198c0de-7000-7000-8000-00000000000a',
+  ],
+])('the ids with %s lie between two ids', (prefix, from, to) => {
+  expect(idsWith(prefix)).toEqual({ from, to });
+});
+
+it('no id has more than 32 digits', () => {
+  expect(idsWith('0'.repeat(33))).toBeUndefined();
 });

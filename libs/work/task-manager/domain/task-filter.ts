@@ -47,18 +47,6 @@ export interface TaskFilter {
   updatedBefore?: string;
 }
 
-/** The digits of an id, of which there must be some. */
-export const ID_PREFIX = /^[0-9a-fA-F-]{4,36}$/;
-
-/** The least and the greatest id that begin with some digits. Undefined: there are too many. */
-export function idsWith(prefix: string): { from: string; to: string } | undefined {
-  const digits = prefix.replaceAll('-', '').toLowerCase();
-  if (digits.length > 32) return undefined;
-  const asId = (fill: string) =>
-    digits.padEnd(32, fill).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
-  return { from: asId('0'), to: asId('f') };
-}
-
 /** A part of a list: page size and position. */
 export interface PageRequest {
   limit: number;

@@ -1,10 +1,6 @@
 import { waitsForAnswer } from '#lib/transitions';
-import {
-  idsWith,
-  isTaskStatus,
-  type KindOfAborted,
-  type TaskFilter,
-} from '../domain/task-filter.js';
+import { idsWith } from '#lib/kernel';
+import { isTaskStatus, type KindOfAborted, type TaskFilter } from '../domain/task-filter.js';
 
 /** Collects the parameters of a statement whose text depends on the request. */
 export class Params {

@@ -1,11 +1,7 @@
 import { Flag, Id, Int, OneOf, OneOfList, PageQuery, Text, TextList, Timestamp } from '#lib/http';
+import { ID_PREFIX } from '#lib/kernel';
 import { LOG_LEVELS, type LogLevel } from '../../domain/log-view.js';
-import {
-  ID_PREFIX,
-  LISTED_STATUSES,
-  type ListedStatus,
-  type TaskFilter,
-} from '../../domain/task-filter.js';
+import { LISTED_STATUSES, type ListedStatus, type TaskFilter } from '../../domain/task-filter.js';
 
 /** All given filters must match. Without filters, all tasks of the workspace are listed. */
 export class ListTasksQuery extends PageQuery implements TaskFilter {
