@@ -66,9 +66,11 @@ function printCreated(cli: Cli, tasks: readonly Task[], many: boolean): void {
   for (const { id } of tasks) cli.out.line(id);
 }
 
+const SORTS = ['newest', 'oldest', 'priority', 'updated'] as const;
+
 const list: CommandSpec = {
   usage: 'list',
-  summary: 'List tasks, newest first',
+  summary: 'List tasks',
   options: [
     [
       '--status <status...>',
@@ -80,6 +82,7 @@ const list: CommandSpec = {
     ['--project <project>', 'name or ID of the project'],
     ['--parent <task>', 'ID of the parent task'],
     ['--schedule <schedule>', 'name or ID of the schedule that created the task'],
+    ['--sort <order>', `order: ${SORTS.join(', ')} (default newest)`],
     ['--text <words>', 'words in the title or description'],
     ['--asking', 'list only tasks with an open question'],
     ...LIST_OPTIONS,
@@ -97,8 +100,12 @@ const list: CommandSpec = {
       text: flags.text('text'),
       waitsForAnswer: flags.has('asking') || undefined,
     });
+    const sort = flags.text('sort') as (typeof SORTS)[number] | undefined;
+    const order = omitUndefined({ sort });
     const tasks = await readList(flags, (page) =>
-      cli.drover.get('/api/v1/agent-tasks', { params: { query: { ...filter, ...page } } }),
+      cli.drover.get('/api/v1/agent-tasks', {
+        params: { query: { ...filter, ...order, ...page } },
+      }),
     );
     cli.out.rows(tasks, TASK_COLUMNS, 'No tasks found. Create one with `drover run -- COMMAND`.');
   },

@@ -51,4 +51,10 @@ export interface TaskFilter {
 export interface PageRequest {
   limit: number;
   cursor?: string;
+  /** Default: newest. */
+  sort?: TaskSort;
 }
+
+/** The orders of a list: by creation, by priority (10 first), by the last change. */
+export const TASK_SORTS = ['newest', 'oldest', 'priority', 'updated'] as const;
+export type TaskSort = (typeof TASK_SORTS)[number];

@@ -1,5 +1,5 @@
 import { query, type Sql } from '#lib/database';
-import type { TaskFilter } from '../domain/task-filter.js';
+import type { TaskFilter, TaskSort } from '../domain/task-filter.js';
 import type { TaskRow } from '../domain/task-view.js';
 import { cutPage, TASK_BYTES } from './page-bytes.sql.js';
 import { TASK_COLUMNS } from '../store/task-columns.sql.js';
@@ -7,17 +7,32 @@ import { Params, taskConditions } from '../store/task-conditions.sql.js';
 
 export interface TaskPage {
   limit: number;
-  /** Only tasks older than this one. */
-  before?: string;
+  /** Default: newest. */
+  sort?: TaskSort | undefined;
+  /** Only tasks after this one in the order. */
+  after?: { key: string | null; id: string } | undefined;
 }
+
+/** The order by id, after a value that comes first. */
+const ORDERS: Record<TaskSort, { key?: string; direction: 'ASC' | 'DESC' }> = {
+  newest: { direction: 'DESC' },
+  oldest: { direction: 'ASC' },
+  priority: { key: 't.priority', direction: 'DESC' },
+  updated: { key: '(extract(epoch FROM t.updated_at) * 1000000)', direction: 'DESC' },
+};
+
+/** Whether a cursor of this order needs a value beside the id. */
+export const hasKey = (sort: TaskSort): boolean => ORDERS[sort].key !== undefined;
 
 export interface ListedTask extends TaskRow {
   /** Whether there are more, which would be too large together. */
   cut: boolean;
+  /** The value by which the list is ordered before the id. */
+  sortKey: string | null;
 }
 
 /**
- * A page of tasks, newest first.
+ * A page of tasks in an order.
  *
  * The text depends on the given filters, so the statement has no name and is planned for each call
  * (0.45 ms). One plan for all would be wrong for most.
@@ -38,6 +53,7 @@ export interface ListedTask extends TaskRow {
  *     priority, milestoneId, taskType, times      a walk through the tasks from the newest on
  *                                                 until the page is full; nothing found: 70 to 100 ms
  *     text                                        the same; nothing found: 140 ms
+ *     sorted by priority, by updated               all that match are read; 110 ms, 170 ms
  *
  * A trigram index would not help `text`: its operators are not leakproof, so under row-level
  * security they do not reach an index.
@@ -52,21 +68,29 @@ export function listTasks(
 ): { sql: Sql<ListedTask>; params: unknown[] } {
   const params = new Params();
   const conditions = [`t.workspace_id = ${params.add(workspaceId)}`];
-  if (page.before !== undefined) conditions.push(`t.id < ${params.add(page.before)}::uuid`);
+  const { key = 'NULL', direction } = ORDERS[page.sort ?? 'newest'];
+  const isKeyed = key !== 'NULL';
+  if (page.after !== undefined) {
+    const sign = direction === 'ASC' ? '>' : '<';
+    const id = `${params.add(page.after.id)}::uuid`;
+    const from = isKeyed ? `(${params.add(page.after.key)}::bigint, ${id})` : id;
+    conditions.push(`${isKeyed ? `(${key}::bigint, t.id)` : 't.id'} ${sign} ${from}`);
+  }
   conditions.push(...taskConditions(filter, params));
   const sql = query<ListedTask>(
     '',
     `
 WITH found AS MATERIALIZED (
-  SELECT t.id, ${TASK_BYTES} AS bytes FROM agent_tasks t
+  SELECT t.id, ${TASK_BYTES} AS bytes, ${key}::bigint AS key FROM agent_tasks t
   WHERE ${conditions.join('\n    AND ')}
-  ORDER BY t.id DESC
+  ORDER BY ${isKeyed ? `${key}::bigint DESC, ` : ''}t.id ${direction}
   LIMIT ${params.add(page.limit + 1)}
 ),
-${cutPage('DESC')}
-SELECT page.cut, ${TASK_COLUMNS}
-FROM page JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = page.id
-ORDER BY t.id DESC`,
+${cutPage(direction, `${isKeyed ? 'key DESC, ' : ''}id ${direction}`)}
+SELECT page.cut, found.key::text AS "sortKey", ${TASK_COLUMNS}
+FROM page JOIN found ON found.id = page.id
+JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = page.id
+ORDER BY ${isKeyed ? 'found.key DESC, ' : ''}t.id ${direction}`,
   );
   return { sql, params: params.values };
 }

@@ -26,13 +26,15 @@ export const TASK_BYTES = bytesOf(
 );
 
 /**
- * The CTE `page(id, cut)` from `found(id, bytes)`: the first rows by id that fit together, but at
- * least one. `cut` says that there were more.
+ * The CTE `page(id, cut)` from `found(id, bytes)`: the first rows in this order that fit together,
+ * but at least one. `cut` says that there were more.
+ *
+ * @param by the order, of columns of `found`. Default: by id
  */
-export function cutPage(order: 'ASC' | 'DESC'): string {
+export function cutPage(order: 'ASC' | 'DESC', by = `id ${order}`): string {
   return `page AS MATERIALIZED (
   SELECT id, count(*) OVER () < (SELECT count(*) FROM found) AS cut
-  FROM (SELECT id, sum(bytes) OVER (ORDER BY id ${order}) - bytes AS before FROM found) f
+  FROM (SELECT id, sum(bytes) OVER (ORDER BY ${by}) - bytes AS before FROM found) f
   WHERE before < ${PAGE_BYTES}
 )`;
 }

@@ -143,6 +143,38 @@ describe('GET /agent-tasks', () => {
     expect(seen).toEqual(ids.reverse());
   });
 
+  it.each([
+    ['oldest', 'abcde'],
+    ['priority', 'dbeca'],
+    ['updated', 'cedba'],
+  ])('the list shows every task once in the order %s, page by page', async (sort, order) => {
+    const { api } = await server.newWorkspace();
+    const ids = new Map<string, string>();
+    for (const [title, priority] of [
+      ['a', 1],
+      ['b', 9],
+      ['c', 2],
+      ['d', 9],
+      ['e', 2],
+    ] as const) {
+      const { body } = await api.post<Task>('/agent-tasks', { title, taskType: 'test', priority });
+      ids.set(title, body.id);
+    }
+    await api.post(`/agent-tasks/${ids.get('c')}/pause`, {});
+    let seen = '';
+    let cursor = '';
+    for (let pages = 0; pages < 3; pages++) {
+      const { body } = await api.get<Page<Task>>(`/agent-tasks?limit=2&sort=${sort}${cursor}`);
+      seen += body.items.map(({ title }) => title).join('');
+      cursor = `&cursor=${body.nextCursor}`;
+    }
+    expect([seen, cursor]).toEqual([order, '&cursor=null']);
+    const { body: page } = await api.get<Page<Task>>(`/agent-tasks?limit=1&sort=${sort}`);
+    const otherSort = sort === 'oldest' ? 'priority' : 'newest';
+    const other = `/agent-tasks?sort=${otherSort}&cursor=${page.nextCursor}`;
+    expect((await api.get<Problem>(other)).body.code).toBe('malformed_cursor');
+  });
+
   describe('filters', () => {
     let owner: TestWorkspace;
     let project: string;

@@ -1,10 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '#lib/database';
-import { type Caller, DroverError, idOfCursor, type Page, toPage } from '#lib/kernel';
+import {
+  type Caller,
+  DroverError,
+  idOfCursor,
+  type Page,
+  timeAndIdOfCursor,
+  toPage,
+} from '#lib/kernel';
 import type { PageRequest, TaskFilter } from '../domain/task-filter.js';
-import type { TaskRow, TaskView } from '../domain/task-view.js';
+import type { TaskView } from '../domain/task-view.js';
 import { HeldSecrets } from '#lib/secrets';
-import { type ListedTask, listTasks } from './list-tasks.sql.js';
+import { hasKey, type ListedTask, listTasks } from './list-tasks.sql.js';
 import { toTaskView } from '../store/task-columns.sql.js';
 import { taskViews } from '../store/task-views.sql.js';
 import { requireNamed } from './require-named.js';
@@ -57,20 +64,26 @@ export class TaskQueries {
   }
 
   /**
-   * A page of the tasks that match the filter, newest first.
+   * A page of the tasks that match the filter. Default: newest first.
    *
    * @throws DroverError `malformed_cursor`; `agent_not_found`, `project_not_found` or
    *   `milestone_not_found` if the filter names a missing one
    */
   async list(caller: Caller, filter: TaskFilter, page: PageRequest): Promise<Page<TaskView>> {
     const { workspaceId } = caller;
-    const range = { limit: page.limit, before: idOfCursor(page.cursor) ?? undefined };
+    const range = { limit: page.limit, sort: page.sort, after: placeOfCursor(page) };
     const { sql, params } = listTasks(workspaceId, filter, range);
     const tenant = this.db.tenant(workspaceId);
     await requireNamed(tenant, workspaceId, filter);
     const rows = await tenant.rows(sql, params);
-    const keyOf = (row: TaskRow) => [row.id];
-    const toItem = ({ cut: _cut, ...row }: ListedTask) => toTaskView(row);
+    const keyOf = ({ id, sortKey }: ListedTask) => (sortKey === null ? [id] : [sortKey, id]);
+    const toItem = ({ cut: _cut, sortKey: _key, ...row }: ListedTask) => toTaskView(row);
     return toPage(rows, page.limit, keyOf, toItem, rows[0]?.cut);
   }
+}
+
+/** @throws DroverError `malformed_cursor`, also for a cursor of another order */
+function placeOfCursor({ cursor, sort = 'newest' }: PageRequest) {
+  const [key, id] = hasKey(sort) ? timeAndIdOfCursor(cursor) : [null, idOfCursor(cursor)];
+  return id === null ? undefined : { key, id };
 }

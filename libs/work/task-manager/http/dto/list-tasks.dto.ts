@@ -1,10 +1,24 @@
 import { Flag, Id, Int, OneOf, OneOfList, PageQuery, Text, TextList, Timestamp } from '#lib/http';
 import { ID_PREFIX } from '#lib/kernel';
 import { LOG_LEVELS, type LogLevel } from '../../domain/log-view.js';
-import { LISTED_STATUSES, type ListedStatus, type TaskFilter } from '../../domain/task-filter.js';
+import {
+  LISTED_STATUSES,
+  type ListedStatus,
+  TASK_SORTS,
+  type TaskFilter,
+  type TaskSort,
+} from '../../domain/task-filter.js';
 
 /** All given filters must match. Without filters, all tasks of the workspace are listed. */
 export class ListTasksQuery extends PageQuery implements TaskFilter {
+  @OneOf(TASK_SORTS, {
+    optional: true,
+    description:
+      'The order: `newest` (default) or `oldest` first, by `priority` (10 first), or the last ' +
+      '`updated` first. A cursor belongs to its order.',
+  })
+  sort?: TaskSort;
+
   @OneOfList(LISTED_STATUSES, {
     maxItems: LISTED_STATUSES.length,
     optional: true,
