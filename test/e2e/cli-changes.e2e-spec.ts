@@ -38,6 +38,11 @@ async function submit(head: string, branch: string): Promise<string> {
   const { runId, taskId } = await waitFor('a task', async () => (await host.tryClaim(0))?.[0]);
   await host.api.post(`/runs/${runId}/start`, { branch });
   await host.api.post(`/runs/${runId}/repository`, {});
+  const entries = [
+    { level: 'INFO', event: 'agent_message', message: `It is ${head.slice(0, 3)} now.` },
+    { level: 'INFO', event: 'output', message: 'building' },
+  ];
+  expect((await host.api.post(`/runs/${runId}/logs`, { entries })).status).toBeLessThan(300);
   const diff = `diff --git a/date.ts b/date.ts\n+${head}\n`;
   const { token } = (await fleet.api.post(`/agents/${host.id}/token`, {})).body;
   const url = `http://127.0.0.1:${fleet.port}/api/v1`;
@@ -69,11 +74,14 @@ it('a change is made, sent back, approved and merged', async () => {
   const id = await submit(commit(1), 'x');
   await finish('prove', { outcome: 'green', commit: commit(1), exitCode: 0 });
   const ended = await run.ended;
-  expect([ended.code, ended.stdout.trim()]).toEqual([0, id]);
+  expect([ended.code, ended.stdout.trim().split('\n').at(-1)]).toEqual([0, id]);
   expect(await json('review', 'list', '--repo', 'shop')).toMatchObject([{ id }]);
   const shown = await drover('review', 'show', id.slice(0, 26));
   expect(shown.stdout).toMatch(/proof 1\s+green by agent/);
   expect((await drover('review', 'diff', id)).stdout).toContain(`+${commit(1)}`);
+  const whole = await drover('review', 'show', id, '--diff', '--transcript');
+  expect(whole.stdout).toMatch(/proof 1[^]*\+1{40}\n[^]*It is 111 now\./);
+  expect(whole.stdout).not.toContain('building');
 
   const words = ['Add a test', '--comment', 'src/date.ts:12: Use the parser'];
   const back = await drover('review', 'request-changes', id, ...words);

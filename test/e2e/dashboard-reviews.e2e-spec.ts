@@ -82,6 +82,8 @@ async function submit({ agentId, authorization, api }: Host, { tokens = 0 } = {}
   const id = String(claim.body.tasks[0]?.task.id);
   await api.post(`/runs/${runId}/start`, {});
   await api.post(`/runs/${runId}/repository`, {});
+  const entries = [{ level: 'INFO', event: 'agent_message', message: 'I read the parser.' }];
+  await api.post(`/runs/${runId}/logs`, { entries });
   const usage = { id: 'one', model: 'claude-sonnet-4', inputTokens: tokens, outputTokens: 0 };
   await api.post(`/runs/${runId}/usage`, { reports: [usage] });
   const address = `http://127.0.0.1:${fleet.port}/api/v1/runs/${runId}/artifacts/change.diff`;
@@ -147,8 +149,13 @@ it('a reviewer reads the diff, comments on a line and requests changes by keyboa
 
 it('a reviewer approves what the page shows', async () => {
   const id = await aChange('Approved at once');
+  await fleet.db.owner.query(`UPDATE agent_tasks SET agent = '{"kind": "codex"}' WHERE id = $1`, [
+    id,
+  ]);
   await page.goto(`/reviews/${id}`);
   await page.getByText('It parses.').waitFor();
+  await page.getByRole('region', { name: 'Transcript' }).getByText('I read the parser.').waitFor();
+  expect(await listAxeFindingsInAllLooks(page)).toEqual([]);
   await page.keyboard.press('a');
   await page.getByRole('dialog').getByRole('button', { name: 'Approve' }).click();
   await page.locator('.page-head .badge', { hasText: 'Approved' }).waitFor();
@@ -162,14 +169,14 @@ it('a repository is added, and its page shows its changes', async () => {
   await dialog.getByLabel('Name').fill('garden');
   await dialog.getByLabel('URL').fill('ext::sh -c id');
   await dialog.getByRole('button', { name: 'Add repository' }).click();
-  await dialog.getByText('url: must').waitFor();
+  await dialog.getByText('URL must').waitFor();
   await dialog.getByLabel('URL').fill('https://example.com/garden.git');
   await dialog.getByLabel('Acceptance').fill('npm test');
   await dialog.getByRole('button', { name: 'Add repository' }).click();
   expect(await listAxeFindingsInAllLooks(page)).toEqual([]);
   await page.getByRole('link', { name: 'garden' }).click();
   await page.getByText('No task has named it yet').waitFor();
-  await page.getByText('npm test').waitFor();
+  await page.getByRole('region', { name: 'Acceptance' }).getByText('npm test').waitFor();
   expect(await listAxeFindingsInAllLooks(page)).toEqual([]);
 });
 

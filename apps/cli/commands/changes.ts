@@ -4,8 +4,10 @@ import type { Cli } from '../cli.js';
 import type { CommandSpec, Commands } from '../command.js';
 import { usageError } from '../failure.js';
 import { omitUndefined } from '../flags.js';
+import { readLog } from '../follow.js';
 import { LIST_OPTIONS, readList } from '../lists.js';
 import { formatAge, formatDuration } from '../output/output.js';
+import { formatLogEntry } from '../task-view.js';
 
 type Change = components['schemas']['WholeChange'];
 type Comment = components['schemas']['ChangeComment'];
@@ -46,12 +48,19 @@ const list: CommandSpec = {
   },
 };
 
+/** The events of a conversation with an agent. */
+const TRANSCRIPT = /^(?:agent_|message_delivered$)/;
+
 const show: CommandSpec = {
   usage: 'show <task>',
   summary: 'Show a change with its proofs, reviews and cost',
-  about: 'A change has the ID of its task. `drover review diff` prints its diff.',
-  examples: ['review show $TASK'],
-  run: async (cli, [id = '']) => {
+  about: 'A change has the ID of its task. `drover review diff` prints its diff alone.',
+  options: [
+    ['--diff', 'print the diff as well'],
+    ['--transcript', 'print the conversation with the agent as well'],
+  ],
+  examples: ['review show $TASK', 'review show $TASK --diff --transcript | less'],
+  run: async (cli, [id = ''], flags) => {
     const change = await readChange(cli, id);
     const { cost, reviews } = change;
     cli.out.record(change, [
@@ -83,6 +92,16 @@ const show: CommandSpec = {
           .join('\n'),
       ]),
     ]);
+    if (flags.has('diff')) cli.out.raw(`\n${await readDiff(cli, change.id)}`);
+    if (!flags.has('transcript')) return;
+    for await (const entry of readLog(cli.drover, change.id, {
+      follow: false,
+      level: 'DEBUG',
+    })) {
+      if (!TRANSCRIPT.test(entry.event)) continue;
+      if (cli.out.json) cli.out.value(entry);
+      else cli.out.line(formatLogEntry(cli.out, entry));
+    }
   },
 };
 
@@ -91,8 +110,7 @@ const diff: CommandSpec = {
   summary: 'Print the diff of a change',
   examples: ['review diff $TASK | less'],
   run: async (cli, [id = '']) => {
-    const text = await cli.drover.get('/api/v1/changes/{id}/diff', { params: { path: { id } } });
-    cli.out.raw(String(text ?? ''));
+    cli.out.raw(await readDiff(cli, id));
   },
 };
 
@@ -107,9 +125,8 @@ const compare: CommandSpec = {
     printAttempts(cli, attempts);
     if (!flags.has('diff')) return;
     for (const attempt of attempts.filter(({ headCommit }) => headCommit !== null)) {
-      const params = { path: { id: attempt.id } };
-      const text = await cli.drover.get('/api/v1/changes/{id}/diff', { params });
-      cli.out.raw(`\n# ${attempt.id} ${attempt.agentKind ?? ''}\n${String(text ?? '')}`);
+      const text = await readDiff(cli, attempt.id);
+      cli.out.raw(`\n# ${attempt.id} ${attempt.agentKind ?? ''}\n${text}`);
     }
   },
 };
@@ -261,6 +278,11 @@ const commands: Commands = {
 };
 
 export default commands;
+
+async function readDiff(cli: Cli, id: string): Promise<string> {
+  const text = await cli.drover.get('/api/v1/changes/{id}/diff', { params: { path: { id } } });
+  return String(text ?? '');
+}
 
 export function readChange(cli: Cli, id: string): Promise<Change> {
   return cli.drover.get('/api/v1/changes/{id}', { params: { path: { id } } });

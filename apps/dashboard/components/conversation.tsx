@@ -19,27 +19,32 @@ const SHOWN = 300;
 
 /** The conversation with the coding agent of a task, and a field to talk to its live run. */
 export function Conversation({ task }: { task: Task }) {
-  const { lines } = useLogLines(task.id, 'DEBUG');
-  const parts = useMemo(() => toConversation(lines), [lines]);
   const { may } = useWorkspace();
-  const shown = parts.slice(-SHOWN);
   return (
     <Panel title="Conversation" end={<Spent task={task} />}>
       <div className="stack">
-        {parts.length > SHOWN && (
-          <p className="muted">
-            The first {(parts.length - SHOWN).toLocaleString()} parts are in the log only.
-          </p>
-        )}
-        {parts.length === 0 ? (
-          <Empty title="The agent has said nothing yet" small />
-        ) : (
-          <Parts taskId={task.id} parts={shown} />
-        )}
+        <Transcript taskId={task.id} />
         {task.runId && <Waiting runId={task.runId} />}
         {task.runId && may('MEMBER') && <MessageForm taskId={task.id} runId={task.runId} />}
       </div>
     </Panel>
+  );
+}
+
+/** All that was said and done in the runs of a task, oldest first. */
+export function Transcript({ taskId }: { taskId: string }) {
+  const { lines } = useLogLines(taskId, 'DEBUG');
+  const parts = useMemo(() => toConversation(lines), [lines]);
+  if (parts.length === 0) return <Empty title="The agent has said nothing yet" small />;
+  return (
+    <>
+      {parts.length > SHOWN && (
+        <p className="muted">
+          The first {(parts.length - SHOWN).toLocaleString()} parts are in the log only.
+        </p>
+      )}
+      <Parts taskId={taskId} parts={parts.slice(-SHOWN)} />
+    </>
   );
 }
 

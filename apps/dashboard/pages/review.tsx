@@ -6,6 +6,7 @@ import { Badge } from '../components/badge.js';
 import { ChangeActions } from '../components/change-actions.js';
 import type { DiffView } from '../components/change-diff.js';
 import { ChangeReviews } from '../components/change-reviews.js';
+import { Transcript } from '../components/conversation.js';
 import { Foreign } from '../components/foreign.js';
 import { useKeys } from '../components/keys.js';
 import { Ago, Button, Facts, Loaded, Page, Panel } from '../components/parts.js';
@@ -64,6 +65,11 @@ function OneChange({ change }: { change: WholeChange }) {
         <div className="stack">
           <ChangeFacts change={change} />
           <ChangeReviews reviews={change.reviews} />
+          {change.agentKind !== null && (
+            <Panel title="Transcript">
+              <Transcript taskId={change.id} />
+            </Panel>
+          )}
         </div>
       </div>
     </Page>

@@ -1,6 +1,6 @@
 import { access as mayAccess, constants } from 'node:fs/promises';
 import { messageOf } from '#lib/agent-host';
-import { type ForgeLimits, openForge } from '#lib/forges';
+import { type ForgeFinding, type ForgeLimits, openForge } from '#lib/forges';
 import {
   CheckedOut,
   gitText,
@@ -117,11 +117,12 @@ async function checkForge(
   { found, signal }: Checking,
 ): Promise<void> {
   try {
-    const { defaultBranch: target, requiredChecks } = access;
-    const findings = await openForge(access, limits, signal)?.check({ target, requiredChecks });
+    const { defaultBranch: target, requiredChecks, mergeMethod } = access;
+    const wanted = { target, requiredChecks, mergeMethod };
+    const findings = await openForge(access, limits, signal)?.check(wanted);
     for (const { about, isFine, message } of findings ?? []) {
-      if (isFine) found.ok(`forge-${about}`, message);
-      else found.warn(`forge-${about}`, message);
+      if (isFine) found.ok(nameOf(about), message);
+      else found.warn(nameOf(about), message);
     }
   } catch (error) {
     signal.throwIfAborted();
@@ -129,6 +130,10 @@ async function checkForge(
       'Mend its address or token: `drover repo set NAME --forge-url URL --token-stdin`.';
     found.failed('forge', `The forge cannot be asked: ${messageOf(error)}`, advice);
   }
+}
+
+function nameOf(about: ForgeFinding['about']): string {
+  return `forge-${about.replace(' ', '-')}`;
 }
 
 /** The push changes nothing: git ends before it sends anything. */

@@ -70,6 +70,19 @@ describe('the words of a pull request', () => {
     expect(body).toContain('````\n```\nout\n````');
   });
 
+  it('words of an agent name nobody and close no issue', () => {
+    const summary = 'Fixes #7, owner/shop#8 and GH-9 of @all. Resolves https://f.example/issues/1';
+    const code = '`npm i @scope/a#1` mail a@example.com\n```\n@all #7\n```';
+    const comment = review({ verdict: 'approved', body: 'Closes #7 @all' });
+    const body = bodyOf(change({ title: 'Close #7', summary: `${summary} ${code}`, issue: 12 }));
+    const said = [body, commentsOf({ reviews: [comment] })[0]?.body]
+      .join('\n')
+      .split(code)
+      .join('');
+    expect(body).toContain(code);
+    expect(said.match(/#\d+|@\w+|GH-\d|resolves https/gi)).toEqual(['#12']);
+  });
+
   it('it fits into the limits of a forge', () => {
     const long = 'x'.repeat(100_000);
     const body = bodyOf(change({ title: long, summary: long, reviews: [proof({ body: long })] }));

@@ -58,8 +58,8 @@ export function titleOf(title: string): string {
 /** The description of a pull request in Markdown: the task, the cost and the acceptance. */
 export function bodyOf(change: DescribedChange): string {
   const proof = lastProof(change);
-  const words = plain(cut(change.summary ?? change.description ?? '', MAX_WORDS)).trim();
-  const title = plain(titleOf(change.title)).replaceAll('|', String.raw`\|`);
+  const words = quiet(cut(change.summary ?? change.description ?? '', MAX_WORDS)).trim();
+  const title = quiet(titleOf(change.title)).replaceAll('|', String.raw`\|`);
   const rows: [string, string][] = [
     ['Task', change.page === null ? title : `[${title.replaceAll(/[[\]]/g, ' ')}](${change.page})`],
     ['State', STATES[change.state]],
@@ -115,12 +115,12 @@ function commentOf({ author, verdict, body, comments }: ReviewView): string {
   const who = author.startsWith('agent:') ? 'An agent' : 'A person';
   const deed = verdict in DEEDS ? DEEDS[verdict as keyof typeof DEEDS] : 'commented';
   const lines = comments.map(lineOf);
-  const words = [`**${who} ${deed} in Drover.**`, plain(body).trim(), lines.join('\n')];
+  const words = [`**${who} ${deed} in Drover.**`, quiet(body).trim(), lines.join('\n')];
   return cut(words.filter((part) => part !== '').join('\n\n'), MAX_COMMENT);
 }
 
 function lineOf({ path, line, text }: ChangeComment): string {
-  return `- \`${path.replaceAll('`', '')}:${line}\`: ${plain(text).replaceAll('\n', ' ')}`;
+  return `- \`${path.replaceAll('`', '')}:${line}\`: ${quiet(text).replaceAll('\n', ' ')}`;
 }
 
 function lastProof({ reviews, headCommit }: DescribedChange) {
@@ -130,6 +130,23 @@ function lastProof({ reviews, headCommit }: DescribedChange) {
 function costOf({ runs, tokens, costUsd }: DescribedChange): string {
   const usd = Number(costUsd) > 0 ? `, ${costUsd} USD` : '';
   return `${runs} ${runs === 1 ? 'run' : 'runs'}, ${tokens} tokens${usd}`;
+}
+
+const CODE = /(```[\s\S]*?```|`[^`\n]*`)/;
+/** The beginnings of references to a person, a team or an issue, and orders to close one. */
+const REFERENCES =
+  /(?<![\w/])@(?=\w)|#(?=\d)|\bGH-(?=\d)|\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?\s+(?=https?:)/gi;
+const NOTHING = '\u200b';
+
+/**
+ * The text without references. Agents wrote it, and a forge would tell everybody whom it names, and
+ * close each issue of which it says so. A character without width does not change what people read.
+ */
+function quiet(text: string): string {
+  const parts = plain(text).split(CODE);
+  return parts
+    .map((part, index) => (index % 2 === 1 ? part : part.replaceAll(REFERENCES, `$&${NOTHING}`)))
+    .join('');
 }
 
 /** Agents wrote it: it must not look like a mark of Drover. */

@@ -116,7 +116,7 @@ export interface Merge {
 
 /** What somebody should know of a repository at its forge. */
 export interface ForgeFinding {
-  about: 'token' | 'branch' | 'checks' | 'hook';
+  about: 'token' | 'branch' | 'merge method' | 'checks' | 'hook';
   isFine: boolean;
   /** A sentence for people, with the cure if it is not fine. */
   message: string;
@@ -158,6 +158,8 @@ export interface Forge {
 export interface WantedOfForge {
   target: string;
   requiredChecks: readonly string[];
+  /** Used where the forge refuses the push of Drover. */
+  mergeMethod: Merge['method'];
 }
 
 /** The means of a forge. */

@@ -1,26 +1,18 @@
 import {
   type Api,
-  type Comment,
-  type CommitStatus as GiteaStatus,
   giteaApi,
   type MergePullRequestOption,
   type PullRequest as GiteaPullRequest,
-  type PullReview,
-  type PullReviewComment,
 } from 'gitea-js';
 import { ForgeRefusal, ForgeUnavailable } from '../requests/failures.js';
 import {
   type CommitStatus,
   type Conversation,
   type Forge,
-  type ForgeCheck,
   type ForgeChecks,
-  type ForgeEvent,
   type ForgeFinding,
   type ForgeParts,
   idOfMark,
-  isSettled,
-  type LineComment,
   type Merge,
   type MergeEnd,
   type NewPullRequest,
@@ -28,12 +20,12 @@ import {
   STATUS_NAME,
   type WantedOfForge,
 } from './forge.js';
+import { toCheck, toComment, toPullRequest, toReview } from './gitea-answers.js';
 import { hookFinding } from './hook-finding.js';
+import { methodFinding } from './method-finding.js';
 
 const LIMIT = 50;
 const MAX_PAGES = 20;
-/** Gitea skips checks whose paths have not changed. */
-const FINE = ['success', 'skipped', 'neutral'];
 /** The repository allows no merges of this kind. */
 const NO_STYLE = /merge (?:style|strategy)/i;
 /** Refusals that end by themselves, with their seconds. */
@@ -42,6 +34,12 @@ const WAITS: [RegExp, number][] = [
   [/status checks? .*(?:not|pending)/i, 60],
 ];
 const WRITERS = ['write', 'admin', 'owner'];
+/** The settings of a repository that allow the methods. */
+const SETTINGS = {
+  merge: 'allow_merge_commits',
+  squash: 'allow_squash_merge',
+  rebase: 'allow_rebase',
+} as const;
 
 /** Gitea, and Forgejo. */
 export function gitea({ place, token, fetch }: ForgeParts): Forge {
@@ -223,7 +221,7 @@ class Gitea implements Forge {
     }
   }
 
-  async check({ target }: WantedOfForge): Promise<ForgeFinding[]> {
+  async check({ target, mergeMethod }: WantedOfForge): Promise<ForgeFinding[]> {
     const { repos } = this.client;
     const repository = await told(repos.repoGet(...this.names));
     const canPush = repository.permissions?.push === true;
@@ -246,6 +244,10 @@ class Gitea implements Forge {
     return [
       { about: 'token', isFine: canPush, message: token },
       { about: 'branch', isFine, message: protection },
+      methodFinding(mergeMethod, {
+        isNeeded: branch.protected === true,
+        isAllowed: repository[SETTINGS[mergeMethod]],
+      }),
       hookFinding(hooks?.map(({ active, config }) => active === true && config?.['url'])),
     ];
   }
@@ -273,73 +275,4 @@ async function told<T>(asking: Promise<{ data: T }>): Promise<T> {
     const words = said?.message ?? `status ${status}`;
     throw new ForgeRefusal(`Gitea refused: ${words.slice(0, 500)}`, status);
   }
-}
-
-function toPullRequest(given: GiteaPullRequest, readAt?: string | null): PullRequest {
-  const isMerged = given.merged === true;
-  const headCommit = given.head?.sha ?? '';
-  return {
-    number: given.number ?? 0,
-    url: given.html_url ?? '',
-    state: isMerged ? 'merged' : given.state === 'open' ? 'open' : 'closed',
-    body: given.body ?? '',
-    branch: given.head?.ref ?? '',
-    target: given.base?.ref ?? '',
-    headCommit,
-    mergedCommit: isMerged ? (given.merge_commit_sha ?? headCommit) : null,
-    updatedAt: given.updated_at ?? '',
-    isSettled: isSettled(given.updated_at ?? '', readAt),
-  };
-}
-
-const VERDICTS: Record<string, ForgeEvent['verdict']> = {
-  APPROVED: 'approved',
-  REQUEST_CHANGES: 'changes_requested',
-  COMMENT: 'commented',
-};
-
-function toReview(
-  { id, user, state, body = '', commit_id: commit, dismissed, official }: PullReview,
-  lines: PullReviewComment[],
-): ForgeEvent | undefined {
-  const verdict = VERDICTS[String(state)];
-  const login = user?.login;
-  if (verdict === undefined || login === undefined || dismissed === true) return undefined;
-  const comments = lines.map(toLine);
-  if (verdict === 'commented' && body === '' && comments.length === 0) return undefined;
-  return {
-    id: `review:${id ?? 0}`,
-    login,
-    verdict,
-    // Gitea has an empty text where it does not know the commit.
-    commit: commit || null,
-    isOfficial: official === true,
-    body,
-    comments,
-  };
-}
-
-/** `position` is the line after the change, and 0 if the remark is about a line before it. */
-function toLine({
-  path,
-  position,
-  original_position: before,
-  body,
-}: PullReviewComment): LineComment {
-  const isAfter = position !== undefined && position > 0;
-  const line = Math.max((isAfter ? position : before) ?? 1, 1);
-  return { path: path ?? '', line, side: isAfter ? 'after' : 'before', text: body ?? '' };
-}
-
-function toComment({ id, user, body = '' }: Comment): ForgeEvent | undefined {
-  const login = user?.login;
-  if (login === undefined || idOfMark(body) !== undefined) return undefined;
-  const verdict = 'commented';
-  return { id: `comment:${id ?? 0}`, login, verdict, commit: null, body, comments: [] };
-}
-
-function toCheck({ context = '', status, description = '' }: GiteaStatus): ForgeCheck {
-  const name = String(status);
-  const ended = FINE.includes(name) ? 'success' : 'failure';
-  return { name: context, state: name === 'pending' ? name : ended, description };
 }

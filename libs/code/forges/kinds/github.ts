@@ -6,23 +6,27 @@ import {
   type CommitStatus,
   type Conversation,
   type Forge,
-  type ForgeCheck,
   type ForgeChecks,
-  type ForgeEvent,
   type ForgeFinding,
   type ForgeParts,
   idOfMark,
-  isSettled,
-  type LineComment,
   type Merge,
   type MergeEnd,
   type NewPullRequest,
   type PullRequest,
-  type StatusState,
   STATUS_NAME,
   type WantedOfForge,
 } from './forge.js';
+import {
+  readStatuses,
+  toCheck,
+  toCheckOfRun,
+  toComment,
+  toPullRequest,
+  toReview,
+} from './github-answers.js';
 import { hookFinding } from './hook-finding.js';
+import { methodFinding } from './method-finding.js';
 
 type Schemas = components['schemas'];
 
@@ -32,6 +36,12 @@ const PAGE = { per_page: 100 } as const;
 const UNREAD =
   'The token cannot read check runs: use a classic token with `repo`, or a token of a GitHub App';
 const WRITERS = ['admin', 'write'];
+/** The settings of a repository that allow the methods. */
+const SETTINGS = {
+  merge: 'allow_merge_commit',
+  squash: 'allow_squash_merge',
+  rebase: 'allow_rebase_merge',
+} as const;
 
 /** GitHub, and GitHub Enterprise. */
 export function github({ place, token, fetch }: ForgeParts): Forge {
@@ -185,7 +195,7 @@ class GitHub implements Forge {
     return Promise.resolve(true);
   }
 
-  async check({ target, requiredChecks }: WantedOfForge): Promise<ForgeFinding[]> {
+  async check({ target, requiredChecks, mergeMethod }: WantedOfForge): Promise<ForgeFinding[]> {
     const { data } = await told(this.client.request('GET /repos/{owner}/{repo}', this.names));
     const canPush = data.permissions?.push === true;
     const token = canPush
@@ -204,6 +214,7 @@ class GitHub implements Forge {
     return [
       { about: 'token', isFine: canPush, message: token },
       { about: 'branch', isFine: true, message: protection },
+      methodFinding(mergeMethod, { isNeeded: isProtected, isAllowed: data[SETTINGS[mergeMethod]] }),
       await this.findChecks(branch.data.commit.sha, requiredChecks),
       await this.findHook(),
     ];
@@ -261,81 +272,9 @@ function waitAfter(words: string): { waitSeconds?: number } {
   return found === undefined ? {} : { waitSeconds: found[1] };
 }
 
-/** A combined status has its list inside. */
-function readStatuses({
-  data,
-}: {
-  data: Schemas['combined-commit-status'];
-}): Schemas['simple-commit-status'][] {
-  return data.statuses;
-}
-
 function unless<T>(status: number, value: T): (error: unknown) => T {
   return (error) => {
     if (error instanceof ForgeRefusal && error.status === status) return value;
     throw error;
   };
-}
-
-type AnyPullRequest = Pick<
-  Schemas['pull-request'] | Schemas['pull-request-simple'],
-  'number' | 'html_url' | 'state' | 'merged_at' | 'merge_commit_sha' | 'updated_at' | 'body'
-> & { head: { ref: string; sha: string }; base: { ref: string } };
-
-function toPullRequest(given: AnyPullRequest, readAt?: string): PullRequest {
-  const isMerged = given.merged_at !== null;
-  return {
-    number: given.number,
-    url: given.html_url,
-    state: isMerged ? 'merged' : given.state === 'open' ? 'open' : 'closed',
-    body: given.body ?? '',
-    branch: given.head.ref,
-    target: given.base.ref,
-    headCommit: given.head.sha,
-    mergedCommit: isMerged ? (given.merge_commit_sha ?? given.head.sha) : null,
-    updatedAt: given.updated_at,
-    isSettled: isSettled(given.updated_at, readAt),
-  };
-}
-
-const VERDICTS: Record<string, ForgeEvent['verdict']> = {
-  APPROVED: 'approved',
-  CHANGES_REQUESTED: 'changes_requested',
-  COMMENTED: 'commented',
-};
-
-function toReview(
-  { id, user, state, body, commit_id: commit }: Schemas['pull-request-review'],
-  lines: Schemas['pull-request-review-comment'][],
-): ForgeEvent | undefined {
-  const verdict = VERDICTS[state];
-  if (verdict === undefined || user === null) return undefined;
-  const comments = lines.filter((line) => line.pull_request_review_id === id).map(toLine);
-  if (verdict === 'commented' && body === '' && comments.length === 0) return undefined;
-  return { id: `review:${id}`, login: user.login, verdict, commit, body, comments };
-}
-
-function toLine(given: Schemas['pull-request-review-comment']): LineComment {
-  const line = given.line ?? given.original_line ?? 1;
-  const side = given.side === 'LEFT' ? 'before' : 'after';
-  return { path: given.path, line, side, text: given.body };
-}
-
-function toComment({ id, user, body = '' }: Schemas['issue-comment']): ForgeEvent | undefined {
-  if (user === null || user.type === 'Bot' || idOfMark(body) !== undefined) return undefined;
-  const { login } = user;
-  return { id: `comment:${id}`, login, verdict: 'commented', commit: null, body, comments: [] };
-}
-
-function toCheck({ context, state, description }: Schemas['simple-commit-status']): ForgeCheck {
-  const known = state === 'success' || state === 'pending' ? state : 'failure';
-  return { name: context, state: known, description: description ?? '' };
-}
-
-const FINE: readonly (string | null)[] = ['success', 'neutral', 'skipped'];
-
-function toCheckOfRun({ name, conclusion, output }: Schemas['check-run']): ForgeCheck {
-  const ended: StatusState = FINE.includes(conclusion) ? 'success' : 'failure';
-  const state = conclusion === null ? 'pending' : ended;
-  return { name, state, description: output.title ?? '' };
 }
