@@ -3,9 +3,8 @@ import { isAbsolute } from 'node:path';
 import { validateCronExpression } from 'cron';
 import { z } from 'zod';
 import { flag, folders, integer, list, oneOf, readVariables, webAddress } from '#lib/env';
-import { groupRoles } from './values/group-roles.js';
-import { mailSender, mailServer } from './values/mail.js';
-import { networks, trustedProxies } from './values/networks.js';
+import { mailSender, mailServer } from './mail.js';
+import { groupRoles, networks, trustedProxies } from './values.js';
 
 const ROLES = ['api', 'coordinator', 'relay'] as const;
 const GATEWAY_PROTOCOLS = ['drover', 'basic'] as const;

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { list } from '#lib/env';
+import type { MemberRole } from '#lib/kernel';
 
 const ERROR =
   'must be the addresses or networks of the proxies before us, separated by commas: ' +
@@ -34,3 +35,23 @@ function isNetwork(text: string): boolean {
   if (prefix === undefined) return true;
   return /^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128);
 }
+
+/** A group of the identity provider, and the role of its users in a workspace. */
+export interface GroupRole {
+  group: string;
+  /** The slug. */
+  workspace: string;
+  role: MemberRole;
+}
+
+const GROUP_ROLE = /^(?<group>.+)=(?<workspace>[a-z0-9-]+):(?<role>OWNER|ADMIN|MEMBER|VIEWER)$/;
+const GROUP_ROLE_ERROR =
+  'must be groups with roles in workspaces, separated by commas: developers=default:MEMBER';
+
+/** `group=workspace:ROLE,...` */
+export const groupRoles = z.string().transform((value, context): GroupRole[] => {
+  const parsed = list.parse(value).map((part) => GROUP_ROLE.exec(part)?.groups);
+  if (parsed.every((groups) => groups !== undefined)) return parsed as unknown as GroupRole[];
+  context.addIssue({ code: 'custom', message: GROUP_ROLE_ERROR });
+  return z.NEVER;
+});
