@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Secret, TOTP } from 'otpauth';
 import { newId } from '#lib/kernel';
 import { startTestApp } from '../support/app.js';
 import { aUser } from '../support/factories.js';
@@ -146,7 +147,14 @@ async function goodRequest(route: Route, { tenant, kind }: Who): Promise<Wire> {
       : own.invitation;
   const asker: Asker = { kind, caller: { ...caller, own: { ...own, task, invitation } }, extras };
   const wire = requestWith(route, asker, new Map());
+  if (route.name === 'DELETE /users/{id}/second-factor') {
+    await app.db.owner.query(
+      `INSERT INTO user_factors (user_id, sealed) SELECT id, 'x' FROM users
+       ON CONFLICT DO NOTHING`,
+    );
+  }
   if (route.access?.operator) return { ...wire, headers: await anOperator(app) };
+  if (route.name.includes(' /auth/second-factor')) return asFactorOwner(wire, tenant);
   return route.name === 'POST /auth/password'
     ? asAccount(wire, await anAccount(app, tenant))
     : wire;
@@ -210,9 +218,32 @@ async function bodyFor(route: Route, { tenant, kind }: Who): Promise<Record<stri
   }
 }
 
-async function postToAuth(path: string): Promise<Record<string, string>> {
-  const answer = await fetch(`${app.url}/api/v1/auth/${path}`, { method: 'POST' });
+async function postToAuth(
+  path: string,
+  body?: object,
+  headers: Record<string, string> = {},
+): Promise<Record<string, string>> {
+  const answer = await fetch(`${app.url}/api/v1/auth/${path}`, {
+    method: 'POST',
+    headers: { ...headers, ...(body && { 'content-type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
+  });
   return (await answer.json()) as Record<string, string>;
+}
+
+/** An account that has started to set up its second factor, and has enabled it if the route needs it. */
+async function asFactorOwner(wire: Wire, tenant: Tenant): Promise<Wire> {
+  const { password, accessToken } = await anAccount(app, tenant);
+  const headers = { authorization: `Bearer ${accessToken}` };
+  const isStart = wire.path.endsWith('/second-factor');
+  if (isStart) return { ...wire, headers, text: wire.text && JSON.stringify({ password }) };
+  const { secret = '' } = await postToAuth('second-factor', { password }, headers);
+  const totp = new TOTP({ secret: Secret.fromBase32(secret) });
+  const before = { code: totp.generate({ timestamp: Date.now() - 30_000 }) };
+  const isFirst = wire.path.endsWith('/complete');
+  if (!isFirst) await postToAuth('second-factor/complete', before, headers);
+  const body = isFirst ? before : { code: totp.generate() };
+  return { ...wire, headers, text: JSON.stringify(body) };
 }
 
 /** Routes of conversations need tasks with a coding agent. */

@@ -25,6 +25,7 @@ import { anAccount, extrasOf } from './support/accounts.js';
 /** Routes that name nothing by its id. A new route is walked unless it is listed here. */
 const NAMELESS = [
   'GET /auth/me',
+  'GET /auth/second-factor',
   'GET /auth/sessions',
   'GET /auth/methods',
   'GET /health/coordinator',
@@ -42,6 +43,10 @@ const NAMELESS = [
   'POST /auth/invitation/sign-up',
   'POST /auth/logout',
   'POST /auth/password',
+  'POST /auth/second-factor',
+  'POST /auth/second-factor/complete',
+  'POST /auth/second-factor/recovery-codes',
+  'POST /auth/second-factor/remove',
   'POST /auth/sign-up',
   'POST /invitations/accept',
   'POST /model-prices',

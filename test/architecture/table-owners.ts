@@ -12,6 +12,8 @@ export const TABLES: Readonly<Record<string, Ownership>> = {
   users: { owner: 'identity' },
   user_identities: { owner: 'identity' },
   user_sessions: { owner: 'identity' },
+  user_factors: { owner: 'identity' },
+  user_recovery_codes: { owner: 'identity' },
   workspaces: { owner: 'identity' },
   workspace_members: { owner: 'identity' },
   workspace_invitations: { owner: 'identity' },

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { join } from 'node:path';
+import { Secret, TOTP } from 'otpauth';
 import { TestFleet } from '../support/fleet.js';
 import { TestOpenIdProvider } from '../support/openid-provider.js';
 import { waitFor } from '../support/wait-for.js';
-import { listAxeFindingsInAllLooks, TestBrowser } from './dashboard/browser.js';
+import { createPerson, listAxeFindingsInAllLooks, TestBrowser } from './dashboard/browser.js';
 import { Terminal } from './terminal.js';
 
 /** Signing in, in dashboard and command line. */
@@ -80,5 +81,55 @@ describe('single sign-on', () => {
     expect([ended.code, ended.stdout]).toEqual([0, expect.stringContaining('Signed in')]);
     const list = await drover(['workspace', 'list', '--json']).ended;
     expect(JSON.parse(list.stdout)).toMatchObject([{ slug: 'team', role: 'MEMBER' }]);
+  });
+});
+
+describe('a second factor', () => {
+  it('a user sets it up in the dashboard, and signs in with it there and in the command line', async () => {
+    const person = await createPerson(fleet, [fleet.workspaceId]);
+    const page = await browser.openSignedIn(person);
+    const dialog = page.locator('dialog[open]');
+    await page.goto('/settings');
+    await page.getByRole('button', { name: 'Set up second factor' }).click();
+    await dialog.getByLabel('Password').fill(person.password);
+    await dialog.getByRole('button', { name: 'Continue' }).click();
+    await page.getByRole('img', { name: 'QR code of the secret' }).waitFor();
+    const panel = page.getByRole('region', { name: 'Second factor' });
+    const secret = (await panel.locator('code').textContent()) ?? '';
+    const codeOf = (steps: number) =>
+      new TOTP({ secret: Secret.fromBase32(secret) }).generate({
+        timestamp: Date.now() + steps * 30_000,
+      });
+    expect(await listAxeFindingsInAllLooks(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Enter code' }).click();
+    await dialog.getByLabel('Code').fill('000000');
+    await dialog.getByRole('button', { name: 'Enable second factor' }).click();
+    await dialog.getByRole('alert').getByText('The code is wrong').waitFor();
+    await dialog.getByLabel('Code').fill(codeOf(-1));
+    await dialog.getByRole('button', { name: 'Enable second factor' }).click();
+    await page.getByText('You have 10 unused recovery codes').waitFor();
+    const codes = ((await page.locator('pre.foreign').textContent()) ?? '').trim().split('\n');
+    expect(codes).toHaveLength(10);
+
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('Email address').fill(person.email);
+    await page.getByLabel('Password').fill(person.password);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByLabel('Code').waitFor();
+    expect(await listAxeFindingsInAllLooks(page)).toEqual([]);
+    await page.getByLabel('Code').fill(codeOf(0));
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByRole('navigation', { name: 'Pages' }).waitFor();
+    await page.context().close();
+
+    const env = { HOME: fleet.folder, DROVER_CONFIG: join(fleet.folder, 'factor.json') };
+    const drover = (args: string[], input: string) =>
+      new Terminal(args, { env, cwd: fleet.folder, input }).ended;
+    const login = ['login', address, '--email', person.email];
+    expect(await drover(login, `${person.password}\n${codes[0]}\n`)).toMatchObject({ code: 0 });
+    expect(await drover(login, `${person.password}\n${codes[0]}\n`)).toMatchObject({ code: 3 });
+    const removed = await drover(['user', 'mfa', '--remove'], `${codes[1]}\n`);
+    expect(removed).toMatchObject({ code: 0, stdout: 'Second factor removed\n' });
+    expect(await drover(login, `${person.password}\n`)).toMatchObject({ code: 0 });
   });
 });

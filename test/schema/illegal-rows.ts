@@ -421,6 +421,18 @@ export const ATTEMPTS: Record<string, readonly (readonly [sql: string, by: strin
     ],
     [`UPDATE workspace_invitations SET email = NULL`, 'workspace_invitations_have_an_addressee'],
     [`UPDATE workspace_invitations SET token_hash = 'x'`, 'workspace_invitations_token_hash_check'],
+    [
+      `INSERT INTO user_factors (user_id, sealed, confirmed_at) SELECT id, 'x', now() FROM users`,
+      'user_factors_confirmed_by_a_code',
+    ],
+    [
+      `INSERT INTO user_factors (user_id, sealed) SELECT id, '' FROM users`,
+      'user_factors_sealed_check',
+    ],
+    [
+      `INSERT INTO user_recovery_codes (user_id, hash) SELECT id, 'x' FROM users`,
+      'user_recovery_codes_hash_check',
+    ],
     [`UPDATE api_keys SET role = 'OWNER'`, 'api_keys_role_check'],
     [`UPDATE api_keys SET scopes = '{}'`, 'api_keys_scopes_check'],
     [

@@ -98,7 +98,9 @@ describe('every table of tenants', () => {
       model_prices: 'select',
       token_revocations: 'select insert',
       usage_rollup_progress: 'select',
+      user_factors: '',
       user_identities: '',
+      user_recovery_codes: '',
       user_sessions: '',
     });
   });

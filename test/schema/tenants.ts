@@ -98,6 +98,8 @@ function otherRows({
        VALUES ($1, uuidv7(), 'A key', 'drv', uuid_send(uuidv7()), 'MEMBER', '{tasks:read}', $2)`,
       [workspaceId, userId],
     ],
+    [`INSERT INTO user_factors (user_id, sealed) VALUES ($1, 'a secret')`, [userId]],
+    [`INSERT INTO user_recovery_codes (user_id, hash) VALUES ($1, sha256('a code'))`, [userId]],
     [
       `INSERT INTO agent_tokens (workspace_id, id, agent_id, issued_by, expires_at)
        VALUES ($1, uuidv7(), $2, $3, now() + interval '1 day')`,

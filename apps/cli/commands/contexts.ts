@@ -130,7 +130,14 @@ async function readPassword(email: string | undefined, isLocal: boolean): Promis
 }
 
 async function signInWithPassword(url: string, body: Password): Promise<Context> {
-  const answer = await connectTo({ baseUrl: url }).post('/api/v1/auth/login', { body });
+  const drover = connectTo({ baseUrl: url });
+  const login = (code?: string) =>
+    drover.post('/api/v1/auth/login', { body: { ...body, ...(code && { code }) } });
+  const answer = await login().catch(async (error: unknown) => {
+    const needsCode = error instanceof DroverProblem && error.code === 'second_factor_required';
+    if (!needsCode) throw error;
+    return login(await ask('Code of your app, or a recovery code: '));
+  });
   return { url, tokens: toTokens(answer) };
 }
 

@@ -2,7 +2,7 @@ import type { Cli } from '../cli.js';
 import type { CommandSpec, Commands } from '../command.js';
 import { LIST_OPTIONS, readList } from '../lists.js';
 import { usageError } from '../failure.js';
-import { askSecret } from '../prompt.js';
+import { ask, askSecret } from '../prompt.js';
 import { formatAge } from '../output/output.js';
 
 const list: CommandSpec = {
@@ -101,6 +101,44 @@ const password: CommandSpec = {
   run: (cli, [id]) => (id === undefined ? changeOwn(cli) : reset(cli, id)),
 };
 
+const mfa: CommandSpec = {
+  usage: 'mfa [user]',
+  summary: 'Set up your second factor, or remove that of a user',
+  about:
+    'Without a user, it asks for your password, prints the secret for an app, asks for a code of ' +
+    'the app and prints recovery codes once; your other sessions end. With a user, operators ' +
+    'remove a lost second factor, and the sessions of the user end.',
+  options: [
+    ['--recovery-codes', 'replace your recovery codes'],
+    ['--remove', 'remove your second factor'],
+  ],
+  examples: ['user mfa', 'user mfa --recovery-codes', 'user mfa ann@example.org'],
+  run: async (cli, [id], flags) => {
+    if (id !== undefined) return resetFactor(cli, id);
+    const askCode = async () => ({ code: await ask('Code: ') });
+    if (flags.has('remove')) {
+      await cli.drover.post('/api/v1/auth/second-factor/remove', { body: await askCode() });
+      return cli.out.done({}, 'Second factor removed');
+    }
+    if (!flags.has('recovery-codes')) {
+      const body = { password: await askSecret('Password: ') };
+      const { secret, uri } = await cli.drover.post('/api/v1/auth/second-factor', { body });
+      cli.out.note(`Add this secret to your app: ${secret}\n${uri}`);
+    }
+    const path = flags.has('recovery-codes') ? 'recovery-codes' : 'complete';
+    const answer = await cli.drover.post(`/api/v1/auth/second-factor/${path}`, {
+      body: await askCode(),
+    });
+    cli.out.note('Store these recovery codes. Each is valid once:');
+    cli.out.done(answer, answer.recoveryCodes.join('\n'));
+  },
+};
+
+async function resetFactor(cli: Cli, id: string): Promise<void> {
+  await cli.drover.delete('/api/v1/users/{id}/second-factor', { params: { path: { id } } });
+  cli.out.done({ id }, 'Second factor removed; the sessions of the user have ended');
+}
+
 async function changeOwn(cli: Cli): Promise<void> {
   const currentPassword = await askSecret('Current password: ');
   const newPassword = await askSecret('New password: ');
@@ -119,7 +157,7 @@ async function reset(cli: Cli, id: string): Promise<void> {
 const commands: Commands = {
   user: {
     summary: 'Manage the users of the installation, and your password',
-    commands: [list, create, disable, enable, verify, password],
+    commands: [list, create, disable, enable, verify, password, mfa],
   },
 };
 

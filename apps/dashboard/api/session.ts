@@ -49,9 +49,10 @@ export class Session implements Credentials {
     await this.refresh().catch(() => this.become('signed-in'));
   }
 
-  /** @throws DroverProblem `invalid_credentials`, `rate_limited` */
-  async signIn(email: string, password: string): Promise<void> {
-    this.accept(await this.api.post('/api/v1/auth/login', { body: { email, password } }));
+  /** @throws DroverProblem `invalid_credentials`, `second_factor_required`, `rate_limited` */
+  async signIn(email: string, password: string, code?: string): Promise<void> {
+    const body = { email, password, ...(code && { code }) };
+    this.accept(await this.api.post('/api/v1/auth/login', { body }));
   }
 
   /**

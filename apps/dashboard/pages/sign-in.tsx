@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
+import { DroverProblem } from '#lib/api-client';
 import { describeError } from '../api/read.js';
 import { anybodyApi, session } from '../api/session.js';
 import { Brand } from '../components/brand.js';
@@ -9,6 +10,7 @@ import { ThemeSwitch } from '../components/theme.js';
 export function SignInPage() {
   const [error, setError] = useState<string>();
   const [busy, setBusy] = useState(false);
+  const [needsCode, setNeedsCode] = useState(false);
 
   async function signIn(event: FormEvent<HTMLFormElement>): Promise<void> {
     event.preventDefault();
@@ -16,8 +18,13 @@ export function SignInPage() {
     setBusy(true);
     setError(undefined);
     try {
-      await session.signIn(String(form.get('email')), String(form.get('password')));
+      const code = form.get('code');
+      const [email, password] = [String(form.get('email')), String(form.get('password'))];
+      await session.signIn(email, password, code === null ? undefined : String(code));
     } catch (refused) {
+      if (refused instanceof DroverProblem && refused.code === 'second_factor_required') {
+        return setNeedsCode(true);
+      }
       setError(describeError(refused));
     } finally {
       setBusy(false);
@@ -62,14 +69,14 @@ export function SignInPage() {
             Continue with <bdi>{singleSignOn.name}</bdi>
           </Button>
         )}
-        {password && <PasswordFields busy={busy} />}
+        {password && <PasswordFields busy={busy} needsCode={needsCode} />}
         <ThemeSwitch />
       </form>
     </main>
   );
 }
 
-function PasswordFields({ busy }: { busy: boolean }) {
+function PasswordFields({ busy, needsCode }: { busy: boolean; needsCode: boolean }) {
   return (
     <>
       <Field label="Email address">
@@ -84,6 +91,19 @@ function PasswordFields({ busy }: { busy: boolean }) {
           required
         />
       </Field>
+      {needsCode && (
+        <Field label="Code" hint="A code of your app, or a recovery code.">
+          <input
+            className="input"
+            name="code"
+            autoComplete="one-time-code"
+            autoFocus
+            required
+            minLength={6}
+            maxLength={40}
+          />
+        </Field>
+      )}
       <Button type="submit" look="primary" disabled={busy}>
         {busy ? 'Signing in…' : 'Sign in'}
       </Button>

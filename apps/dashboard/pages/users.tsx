@@ -44,10 +44,10 @@ const COLUMNS = defineColumns<User>([
   {
     id: 'actions',
     head: 'Actions',
-    width: '220px',
+    width: '360px',
     cell: (user) => (
       <>
-        <ResetPassword user={user} />{' '}
+        <ResetPassword user={user} /> <ResetFactor user={user} />{' '}
         {user.disabledAt === null ? <Disable user={user} /> : <Enable user={user} />}
       </>
     ),
@@ -82,7 +82,7 @@ function Users() {
                 columns={COLUMNS}
                 rows={pages.flatMap(({ items }) => items)}
                 keyOf={({ id }) => id}
-                least={820}
+                least={960}
               />
             )}
           </Loaded>
@@ -147,6 +147,24 @@ function ResetPassword({ user: { id, email } }: { user: User }) {
       onConfirm={(_, callbacks) => reset.mutate(undefined, callbacks)}
     >
       <p>All sessions of the user end.</p>
+    </FormDialog>
+  );
+}
+
+function ResetFactor({ user: { id, email } }: { user: User }) {
+  const params = { path: { id } };
+  const reset = useCommand((api) => api.delete('/api/v1/users/{id}/second-factor', { params }), {
+    done: 'Second factor removed',
+    changes: CHANGES,
+  });
+  return (
+    <FormDialog
+      open="Reset factor"
+      title={`Remove the second factor of ${stripControls(email)}?`}
+      confirm="Remove second factor"
+      onConfirm={(_, callbacks) => reset.mutate(undefined, callbacks)}
+    >
+      <p>The password alone then signs in. All sessions of the user end.</p>
     </FormDialog>
   );
 }

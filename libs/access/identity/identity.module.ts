@@ -10,6 +10,7 @@ import { RoutePlans } from './access/route-plans.js';
 import { AccountService } from './auth/account.service.js';
 import { AuthService } from './auth/auth.service.js';
 import { Credentials } from './auth/credentials.js';
+import { SecondFactors } from './auth/second-factors.js';
 import { Sessions } from './auth/sessions.js';
 import { AgentTokensController } from './http/agent-tokens.controller.js';
 import { ApiKeysController } from './http/api-keys.controller.js';
@@ -18,7 +19,9 @@ import { InvitationLinksController } from './http/invitation-links.controller.js
 import { InvitationsController } from './http/invitations.controller.js';
 import { OwnInvitationsController } from './http/own-invitations.controller.js';
 import { MembersController } from './http/members.controller.js';
+import { SecondFactorController } from './http/second-factor.controller.js';
 import { SingleSignOnController } from './http/single-sign-on.controller.js';
+import { UserSecondFactorController } from './http/user-second-factor.controller.js';
 import { UsersController } from './http/users.controller.js';
 import { WorkspacesController } from './http/workspaces.controller.js';
 import { ExternalIdentities } from './oidc/external-identities.js';
@@ -49,6 +52,8 @@ import { WorkspacesService } from './workspaces/workspaces.service.js';
   controllers: [
     AuthController,
     SingleSignOnController,
+    SecondFactorController,
+    UserSecondFactorController,
     UsersController,
     WorkspacesController,
     MembersController,
@@ -79,6 +84,7 @@ import { WorkspacesService } from './workspaces/workspaces.service.js';
     RequestLimits,
     Sessions,
     Credentials,
+    SecondFactors,
     AuthService,
     AccountService,
     UsersService,

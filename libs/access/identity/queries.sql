@@ -42,11 +42,25 @@ WITH chosen AS (
      RETURNING user_id)
    SELECT workspace_id, role, EXISTS (SELECT FROM made) AS made FROM chosen
 
+-- identity_add_recovery_codes
+INSERT INTO user_recovery_codes (user_id, hash) SELECT $1, unnest($2::bytea[])
+
 -- identity_archive_workspace
 UPDATE workspaces
       SET archived_at = coalesce(archived_at, now()), version = version + 1, updated_at = now()
     WHERE id = $1 AND ($2::int IS NULL OR version = $2)
    RETURNING id
+
+-- identity_begin_factor
+INSERT INTO user_factors (user_id, sealed) VALUES ($1, $2)
+   ON CONFLICT (user_id) DO UPDATE SET sealed = excluded.sealed, created_at = now()
+     WHERE user_factors.confirmed_at IS NULL
+   RETURNING user_id
+
+-- identity_confirm_factor
+UPDATE user_factors SET confirmed_at = now(), last_step = $3
+    WHERE user_id = $1 AND sealed = $2 AND confirmed_at IS NULL
+   RETURNING user_id
 
 -- identity_create_invited_user
 INSERT INTO users (id, email, name, password_hash, email_verified) VALUES ($1, $2, $3, $4, false)
@@ -85,7 +99,10 @@ SELECT count(*)::int AS count, min(k.expires_at) AS first FROM api_keys k WHERE 
   AND k.expires_at > now() AND k.expires_at <= now() + interval '14 days'
 
 -- identity_find_account
-SELECT is_operator, disabled_at IS NOT NULL AS disabled FROM users WHERE id = $1
+SELECT u.is_operator, u.disabled_at IS NOT NULL AS disabled,
+          u.password_hash IS NOT NULL AND NOT EXISTS (
+            SELECT FROM user_factors f WHERE f.user_id = u.id AND f.confirmed_at IS NOT NULL) AS lacks_factor
+     FROM users u WHERE u.id = $1
 
 -- identity_find_api_key_by_hash
 SELECT k.id, k.workspace_id, k.scopes, k.role, k.created_by, k.expires_at,
@@ -100,6 +117,12 @@ SELECT k.id, k.workspace_id, k.scopes, k.role, k.created_by, k.expires_at,
 
 -- identity_find_enabled_user
 SELECT id FROM users WHERE id = $1 AND disabled_at IS NULL
+
+-- identity_find_factor
+SELECT f.sealed, f.confirmed_at IS NOT NULL AS confirmed, u.email,
+          (SELECT count(*)::int FROM user_recovery_codes c WHERE c.user_id = f.user_id) AS recovery_codes
+     FROM user_factors f JOIN users u ON u.id = f.user_id
+    WHERE f.user_id = $1
 
 -- identity_find_identity
 SELECT user_id FROM user_identities WHERE issuer = $1 AND subject = $2
@@ -236,6 +259,12 @@ SELECT id, kind, subject, agent_workspace_id, expires_at, created_at < now() - i
     ORDER BY id
     LIMIT 5000
 
+-- identity_remove_factor
+DELETE FROM user_factors WHERE user_id = $1 RETURNING user_id
+
+-- identity_remove_recovery_codes
+DELETE FROM user_recovery_codes WHERE user_id = $1
+
 -- identity_revoke_api_key
 UPDATE api_keys SET revoked_at = coalesce(revoked_at, now())
     WHERE workspace_id = $1 AND id = $2
@@ -296,3 +325,11 @@ UPDATE users
           version = version + 1, updated_at = now()
     WHERE id = $1 AND ($2::int IS NULL OR version = $2)
    RETURNING id
+
+-- identity_use_recovery_code
+DELETE FROM user_recovery_codes WHERE user_id = $1 AND hash = $2 RETURNING user_id
+
+-- identity_use_step
+UPDATE user_factors SET last_step = $2, sealed = $3
+    WHERE user_id = $1 AND confirmed_at IS NOT NULL AND last_step < $2
+   RETURNING user_id

@@ -185,6 +185,8 @@ export const variables = z.object({
    * the groups alone decide the role of the user in the workspaces that are named here.
    */
   OIDC_GROUP_ROLES: groupRoles.default([]),
+  /** Refuse operators with a password and without a second factor what only operators can do. */
+  OPERATORS_NEED_SECOND_FACTOR: flag.default(false),
   /** Allow sign-in and sign-up with passwords. Otherwise only single sign-on. */
   PASSWORD_SIGN_IN: flag.default(true),
   /** Allow anybody to sign up. Otherwise an operator creates the users. */
@@ -453,6 +455,7 @@ function toConfig(env: z.infer<typeof environment>) {
       oidcAudience: env.OIDC_AUDIENCE,
       openSignUp: env.OPEN_SIGN_UP,
       passwordSignIn: env.PASSWORD_SIGN_IN,
+      operatorsNeedSecondFactor: env.OPERATORS_NEED_SECOND_FACTOR,
       /** Undefined without OIDC_CLIENT_ID. */
       singleSignOn:
         env.OIDC_ISSUER !== undefined &&

@@ -1,5 +1,6 @@
-import { type ExecutionContext, Injectable } from '@nestjs/common';
+import { type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { CONFIG, type Config } from '#lib/config';
 import type { RouteGuard } from '#lib/http';
 import { type Caller, DroverError } from '#lib/kernel';
 import { type AccessPlan, checkKind, checkRights } from '../domain/access-plan.js';
@@ -26,6 +27,7 @@ export class AuthGuard implements RouteGuard {
     private readonly memberships: Memberships,
     private readonly revocations: Revocations,
     private readonly limits: RequestLimits,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'identity'>,
   ) {}
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
@@ -122,6 +124,7 @@ export class AuthGuard implements RouteGuard {
     if (!plan.workspace) {
       request.account = await this.accountOf(claims);
       requireOperator(plan, request.account);
+      if (plan.operator) await this.requireFactor(claims.userId);
       return true;
     }
     const caller = await this.memberOf(claims, requestedWorkspace(request));
@@ -129,6 +132,13 @@ export class AuthGuard implements RouteGuard {
     request.caller = caller;
     checkRights(plan, caller);
     return true;
+  }
+
+  /** @throws DroverError `second_factor_missing` */
+  private async requireFactor(userId: string): Promise<void> {
+    const { operatorsNeedSecondFactor: isNeeded, passwordSignIn } = this.config.identity;
+    if (!isNeeded || !passwordSignIn || !(await this.memberships.lacksFactor(userId))) return;
+    throw new DroverError('second_factor_missing');
   }
 
   private async accountOf(claims: UserClaims): Promise<Account> {

@@ -17,10 +17,21 @@ export const findMembership = query<{ role: MemberRole }>(
       AND w.archived_at IS NULL AND u.disabled_at IS NULL`,
 );
 
-/** Whether the user can sign in, and is an operator. Cached. */
-export const findAccount = query<{ is_operator: boolean; disabled: boolean }>(
+/**
+ * Whether the user can sign in, is an operator, and has a password without a second factor. Cached.
+ *
+ * Indexes: primary keys.
+ */
+export const findAccount = query<{
+  is_operator: boolean;
+  disabled: boolean;
+  lacks_factor: boolean;
+}>(
   'identity_find_account',
-  `SELECT is_operator, disabled_at IS NOT NULL AS disabled FROM users WHERE id = $1`,
+  `SELECT u.is_operator, u.disabled_at IS NOT NULL AS disabled,
+          u.password_hash IS NOT NULL AND NOT EXISTS (
+            SELECT FROM user_factors f WHERE f.user_id = u.id AND f.confirmed_at IS NOT NULL) AS lacks_factor
+     FROM users u WHERE u.id = $1`,
 );
 
 /** The workspaces of a user, like findMembership. A third one does not matter. Cached. $1 user. */

@@ -8,11 +8,16 @@ import { ShortMemory } from './short-memory.js';
 /** Another server can use a role for this long after it was removed here. */
 const REMEMBERED = { seconds: 3, max: 10_000 };
 
+interface Standing {
+  isOperator: boolean;
+  lacksFactor: boolean;
+}
+
 /** Roles of users, at most three seconds old. */
 @Injectable()
 export class Memberships {
   private readonly roles: ShortMemory<MemberRole | undefined>;
-  private readonly operators: ShortMemory<boolean | undefined>;
+  private readonly operators: ShortMemory<Standing | undefined>;
   private readonly onlyWorkspaces: ShortMemory<string | undefined>;
 
   constructor(
@@ -41,8 +46,13 @@ export class Memberships {
   }
 
   /** Whether the user is an operator. Undefined if the user is unknown or disabled. */
-  isOperator(userId: string): Promise<boolean | undefined> {
-    return this.operators.get(userId);
+  async isOperator(userId: string): Promise<boolean | undefined> {
+    return (await this.operators.get(userId))?.isOperator;
+  }
+
+  /** Whether the user has a password and no second factor. */
+  async lacksFactor(userId: string): Promise<boolean> {
+    return (await this.operators.get(userId))?.lacksFactor ?? true;
   }
 
   forgetUser(userId: string): void {
@@ -62,8 +72,9 @@ export class Memberships {
     return rows.length === 1 ? rows[0]?.workspace_id : undefined;
   }
 
-  private async readOperator(userId: string): Promise<boolean | undefined> {
+  private async readOperator(userId: string): Promise<Standing | undefined> {
     const row = await firstRow(this.database.service, findAccount, [userId]);
-    return row === undefined || row.disabled ? undefined : row.is_operator;
+    if (row === undefined || row.disabled) return undefined;
+    return { isOperator: row.is_operator, lacksFactor: row.lacks_factor };
   }
 }

@@ -11,6 +11,8 @@ import { type LiveSession, type Origin, Sessions } from './sessions.js';
 export interface LoginRequest {
   email: string;
   password: string;
+  /** Needed if the account has a second factor. */
+  code?: string;
   /** Restricts the access token to this workspace. */
   workspaceId?: string;
 }
@@ -44,14 +46,14 @@ export class AuthService {
   }
 
   /**
-   * @throws DroverError `invalid_credentials`, `password_sign_in_off`, `rate_limited` or
-   *   `workspace_not_found`
+   * @throws DroverError `invalid_credentials`, `second_factor_required`, `invalid_code`,
+   *   `password_sign_in_off`, `rate_limited` or `workspace_not_found`
    */
   async login(request: LoginRequest, origin: Origin): Promise<SignIn> {
     this.requirePasswords();
     const email = normalizeEmail(request.email);
     await this.attempts.toSignIn(origin.address, email);
-    const userId = await this.credentials.check(email, request.password);
+    const userId = await this.credentials.check(email, request.password, request.code);
     await this.checkMembership(userId, request.workspaceId);
     return this.start(userId, origin, request.workspaceId);
   }

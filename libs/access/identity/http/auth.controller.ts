@@ -39,6 +39,8 @@ export class AuthController {
   @ApiErrors(
     'validation_failed',
     'invalid_credentials',
+    'second_factor_required',
+    'invalid_code',
     'workspace_not_found',
     'rate_limited',
     'password_sign_in_off',

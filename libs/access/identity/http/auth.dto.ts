@@ -2,6 +2,7 @@ import { Id, Text } from '#lib/http';
 import { EMAIL_PATTERN } from '../domain/email.js';
 import { MAX_PASSWORD_LENGTH } from '../passwords/passwords.js';
 import { NewPassword } from './new-password.js';
+import { CODE_PATTERN } from './second-factor.dto.js';
 
 const WORKSPACE_ID = {
   optional: true,
@@ -11,6 +12,14 @@ const WORKSPACE_ID = {
 export class SignInDto {
   @Text({ max: 320, pattern: EMAIL_PATTERN, example: 'ada@example.com' }) email!: string;
   @Text({ max: MAX_PASSWORD_LENGTH }) password!: string;
+  @Text({
+    max: 40,
+    pattern: CODE_PATTERN,
+    optional: true,
+    description:
+      'Needed if the account has a second factor: a code of the app, or a recovery code.',
+  })
+  code?: string;
   @Id(WORKSPACE_ID) workspaceId?: string;
 }
 

@@ -42,6 +42,12 @@ export class Attempts {
   }
 
   /** @throws DroverError `rate_limited` */
+  async toUseCode(userId: string): Promise<void> {
+    await this.take(`code:${userId}`, this.perMinute);
+    await this.take(`code-hour:${userId}`, this.perHour, HOUR);
+  }
+
+  /** @throws DroverError `rate_limited` */
   toSingleSignOn(address: string): Promise<void> {
     return this.take(`single-sign-on:${addressGroup(address)}`, this.perMinute * ADDRESS_FACTOR);
   }

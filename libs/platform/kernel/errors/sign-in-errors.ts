@@ -13,6 +13,31 @@ export const SIGN_IN_ERRORS = {
     'Verify the address with the issuer, then sign in again or request a new token.',
   ),
   invalid_refresh_token: e(401, 'The refresh token is not valid', 'Sign in again.'),
+  second_factor_required: e(
+    401,
+    'The sign-in needs a second factor',
+    'Send the same request with `code`: a code of your app or a recovery code.',
+  ),
+  invalid_code: e(
+    401,
+    'The code is wrong or was used before',
+    'Wait for the next code of your app, or use a recovery code.',
+  ),
+  second_factor_enabled: e(
+    409,
+    'The account has a second factor',
+    'Remove it first, with a code of it.',
+  ),
+  second_factor_off: e(
+    409,
+    'The account has no second factor',
+    'Start to set one up, if it should have one.',
+  ),
+  second_factor_missing: e(
+    403,
+    'Operators need a second factor here',
+    'Set up a second factor of your account, in the settings or by `drover user mfa`.',
+  ),
   sign_in_refused: e(
     401,
     'The identity provider did not confirm the sign-in',

@@ -1,0 +1,72 @@
+import { command, query } from '#lib/database';
+
+/** Index: primary key. $1 user. */
+export const findFactor = query<{
+  sealed: string;
+  confirmed: boolean;
+  recovery_codes: number;
+  email: string;
+}>(
+  'identity_find_factor',
+  `SELECT f.sealed, f.confirmed_at IS NOT NULL AS confirmed, u.email,
+          (SELECT count(*)::int FROM user_recovery_codes c WHERE c.user_id = f.user_id) AS recovery_codes
+     FROM user_factors f JOIN users u ON u.id = f.user_id
+    WHERE f.user_id = $1`,
+);
+
+/**
+ * Begins to set up a factor, in place of one that was not confirmed. No row if one is confirmed.
+ *
+ * Index: primary key. $1 user, $2 the sealed secret.
+ */
+export const beginFactor = command<{ user_id: string }>(
+  'identity_begin_factor',
+  `INSERT INTO user_factors (user_id, sealed) VALUES ($1, $2)
+   ON CONFLICT (user_id) DO UPDATE SET sealed = excluded.sealed, created_at = now()
+     WHERE user_factors.confirmed_at IS NULL
+   RETURNING user_id`,
+);
+
+/** Confirms the secret that the code was checked with. $1 user, $2 the sealed secret, $3 time step. */
+export const confirmFactor = command<{ user_id: string }>(
+  'identity_confirm_factor',
+  `UPDATE user_factors SET confirmed_at = now(), last_step = $3
+    WHERE user_id = $1 AND sealed = $2 AND confirmed_at IS NULL
+   RETURNING user_id`,
+);
+
+/**
+ * Accepts the code of a time step, once: no row for the step of an accepted code or an earlier one.
+ *
+ * Index: primary key. $1 user, $2 time step, $3 the secret, sealed again.
+ */
+export const useStep = command<{ user_id: string }>(
+  'identity_use_step',
+  `UPDATE user_factors SET last_step = $2, sealed = $3
+    WHERE user_id = $1 AND confirmed_at IS NOT NULL AND last_step < $2
+   RETURNING user_id`,
+);
+
+/** Accepts a recovery code, once. Index: primary key. $1 user, $2 hash. */
+export const useRecoveryCode = command<{ user_id: string }>(
+  'identity_use_recovery_code',
+  `DELETE FROM user_recovery_codes WHERE user_id = $1 AND hash = $2 RETURNING user_id`,
+);
+
+/** Index: primary key. $1 user. */
+export const removeRecoveryCodes = command(
+  'identity_remove_recovery_codes',
+  `DELETE FROM user_recovery_codes WHERE user_id = $1`,
+);
+
+/** $1 user, $2 hashes. */
+export const addRecoveryCodes = command(
+  'identity_add_recovery_codes',
+  `INSERT INTO user_recovery_codes (user_id, hash) SELECT $1, unnest($2::bytea[])`,
+);
+
+/** With its recovery codes. Index: primary key. $1 user. */
+export const removeFactor = command<{ user_id: string }>(
+  'identity_remove_factor',
+  `DELETE FROM user_factors WHERE user_id = $1 RETURNING user_id`,
+);
