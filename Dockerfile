@@ -18,6 +18,14 @@ RUN npm pkg delete devDependencies optionalDependencies && npm install --omit=de
   && find node_modules/@prisma/client/runtime -name 'query_compiler_*' ! -name '*postgresql*' -delete
 
 FROM node:24-bookworm-slim AS drover
+# The release script names both.
+ARG VERSION=unreleased
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="Drover" \
+  org.opencontainers.image.description="A self-hosted control plane for fleets of AI agents" \
+  org.opencontainers.image.licenses="Apache-2.0" \
+  org.opencontainers.image.version="$VERSION" \
+  org.opencontainers.image.revision="$REVISION"
 ENV NODE_ENV=production
 # Keeps tasks apart, where the container may make user namespaces.
 RUN apt-get update && apt-get install -y --no-install-recommends bubblewrap \
@@ -34,4 +42,6 @@ RUN mkdir -p /data && chown node:node /data
 USER node
 EXPOSE 3000
 VOLUME /data
+# For the server. A container with another program names its own, or none.
+HEALTHCHECK --interval=10s --timeout=3s --start-period=60s CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 3000}/readyz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 CMD ["node", "dist/apps/server/main.js"]

@@ -21,7 +21,16 @@ export async function runNode(
   args: readonly string[],
   options: SpawnOptions = {},
 ): Promise<number> {
-  const child = spawn(await nodeOfClone(), args, { stdio: 'inherit', ...options });
+  return runProgram(await nodeOfClone(), args, options);
+}
+
+/** Runs a program in this terminal. @returns its exit code, or 128 plus the signal number */
+export async function runProgram(
+  program: string,
+  args: readonly string[],
+  options: SpawnOptions = {},
+): Promise<number> {
+  const child = spawn(program, args, { stdio: 'inherit', ...options });
   // Ctrl-C reaches the whole process group. The child must end before this process.
   const ignore = (): void => undefined;
   const forward = (signal: NodeJS.Signals): void => void child.kill(signal);

@@ -1,13 +1,6 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import { projectRoot } from '#lib/kernel';
+import { findClone } from '#lib/kernel';
 import { EXIT } from './exit-codes.js';
 import { Failure } from './failure.js';
-
-/** Finds the clone of Drover that contains this program. A container has no clone. */
-export function findClone(): string | undefined {
-  return existsSync(join(projectRoot, 'scripts', 'start.mjs')) ? projectRoot : undefined;
-}
 
 /** @throws Failure if there is no clone */
 export function cloneFolder(): string {
@@ -15,7 +8,7 @@ export function cloneFolder(): string {
   if (found !== undefined) return found;
   throw new Failure(
     'This command needs a clone of Drover.',
-    'Sign in to a running server with `drover login URL`.',
+    'Use `npx @drover/server` or `npx @drover/worker`, which need none.',
     EXIT.usage,
   );
 }

@@ -21,18 +21,28 @@ export async function buildPrograms() {
   if (!existsSync(join(root, PROGRAMS.server))) return;
   const key = stateOfCompiled();
   if (existsSync(MADE_OF) && readFileSync(MADE_OF, 'utf8') === key) return;
+  await bundle(PROGRAMS, OUT);
+  writeFileSync(MADE_OF, key);
+}
+
+/**
+ * Bundles compiled files with their packages.
+ *
+ * @param inputs the files by their paths below `into`, without `.js`
+ */
+export async function bundle(inputs, into, { sourcemap = true, plugins = [] } = {}) {
   const { rolldown } = await import('rolldown');
-  const bundle = await rolldown({
+  const made = await rolldown({
     cwd: root,
-    input: PROGRAMS,
+    input: inputs,
     platform: 'node',
     external: EXTERNAL,
-    plugins: [sourcesOfCompiled, requiresOfMappedTypes],
+    plugins: [...plugins, sourcesOfCompiled, requiresOfMappedTypes],
     onLog,
   });
-  rmSync(OUT, { recursive: true, force: true });
-  await bundle.write({
-    dir: OUT,
+  rmSync(into, { recursive: true, force: true });
+  await made.write({
+    dir: into,
     format: 'esm',
     entryFileNames: '[name].js',
     chunkFileNames: 'parts/[name]-[hash].js',
@@ -45,11 +55,10 @@ export async function buildPrograms() {
       mangle: false,
       codegen: { removeWhitespace: false, asciiOnly: true },
     },
-    sourcemap: true,
+    sourcemap,
     sourcemapExcludeSources: true,
   });
-  await bundle.close();
-  writeFileSync(MADE_OF, key);
+  await made.close();
 }
 
 /** Compiled files keep their maps, so that a bundle's map leads to TypeScript. */

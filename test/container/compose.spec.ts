@@ -55,7 +55,7 @@ describe('docker-compose.yml', () => {
     expect(offered.sort()).toEqual(wantedVariables());
   });
 
-  it.each(services.filter(([, { healthcheck }]) => healthcheck?.test[1] === 'node'))(
+  it.each(services.filter(([, { healthcheck }]) => healthcheck?.test?.[1] === 'node'))(
     'the service %s has a program as its health check',
     (_, { healthcheck }) => {
       const [how, , flag, script = ''] = healthcheck?.test ?? [];

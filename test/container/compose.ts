@@ -13,7 +13,7 @@ export interface ComposeService {
   volumes?: string[];
   security_opt?: string[];
   cap_drop?: string[];
-  healthcheck?: { test: string[] };
+  healthcheck?: { test?: string[] };
 }
 
 export interface ComposeFile {

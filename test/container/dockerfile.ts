@@ -76,6 +76,9 @@ function perform({ word, rest }: Step, stage: Stage, stages: Map<string, Stage>)
       // The step would change this machine instead of the image.
       if (/\bapt-get\b/.test(rest)) return;
       return /npm (ci|install)/.test(rest) ? install(rest, stage) : shell(rest, stage);
+    case 'ARG':
+    case 'HEALTHCHECK':
+    case 'LABEL':
     case 'USER':
     case 'EXPOSE':
     case 'VOLUME':

@@ -199,6 +199,12 @@ describe('The image in Podman', () => {
       WorkingDir: image.workdir,
       Cmd: image.cmd,
       Volumes: { '/data': {} },
+      Labels: {
+        'org.opencontainers.image.licenses': 'Apache-2.0',
+        'org.opencontainers.image.version': '1.2.3',
+        'org.opencontainers.image.revision': 'abc',
+      },
+      Healthcheck: { Test: ['CMD', 'node', '-e', expect.stringContaining('/readyz')] },
     });
     const facts = 'console.log(process.getuid(), process.constrainedMemory() / 2 ** 20)';
     const asked = run('server-1', [], ['node', '-e', facts]);

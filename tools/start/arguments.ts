@@ -1,4 +1,4 @@
-import { DURATION_FORM, parseDuration } from '#lib/kernel';
+import { DURATION_FORM, findClone, parseDuration } from '#lib/kernel';
 
 /** The request that `npm start` received. */
 export type Request =
@@ -12,15 +12,26 @@ export type Request =
 const WORKERS = { usual: 2, most: 32 };
 const FINISH_SECONDS = 300;
 
-export const USAGE = `npm start [-- --workers N] [--daemon]
-npm start -- stop [--graceful] [--timeout 5m]
-npm start -- status
+const isClone = findClone() !== undefined;
 
-Runs a server, workers and a gateway on the data in DROVER_HOME (.drover in the clone).
+/** The command that ends the processes of this program. */
+export const STOP_COMMAND = isClone ? 'npm start -- stop' : 'npx @drover/server down';
+
+const COMMANDS = isClone
+  ? `npm start [-- --workers N] [--daemon]
+npm start -- stop [--graceful] [--timeout 5m]
+npm start -- status`
+  : `npx @drover/server up [--workers N] [--daemon]
+npx @drover/server down [--graceful] [--timeout 5m]
+npx @drover/server status`;
+
+export const USAGE = `${COMMANDS}
+
+Runs a server, workers and a gateway on the data in DROVER_HOME (.drover in the ${isClone ? 'clone' : 'home folder'}).
 
   --workers N  how many workers, 0 to ${WORKERS.most} (${WORKERS.usual})
   --daemon     goes on in the background, once all is ready
-  stop         ends what runs there; the data stays
+  ${isClone ? 'stop' : 'down'}         ends what runs there; the data stays
   --graceful   lets running tasks finish first
   --timeout    the longest wait of --graceful (5m)
   status       says where it is reached, its processes and since when; exits with 3 when nothing runs there,

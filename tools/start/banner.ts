@@ -1,3 +1,4 @@
+import { STOP_COMMAND } from './arguments.js';
 import type { GatewayAccess } from './gateway.js';
 import type { Home } from './home.js';
 import type { TaskIsolation } from './isolation.js';
@@ -31,7 +32,7 @@ Submit a task:
 
   curl -s ${address}/api/v1/agent-tasks -H "Authorization: Bearer $(cat ${quoted(home.apiKeyFile)})" -H 'Content-Type: application/json' -d '${body}'
 
-\`npm start -- stop\` stops everything, as Ctrl-C does in the foreground; the data stays.
+\`${STOP_COMMAND}\` stops everything, as Ctrl-C does in the foreground; the data stays.
 `;
 }
 

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { makeFolder } from '#lib/kernel';
-import { projectRoot } from '#lib/kernel';
+import { droverHome, projectRoot } from '#lib/kernel';
 import { Sentence } from '../shared/sentence.js';
 
 /** Secrets that the first start creates and that never change. */
@@ -169,10 +169,8 @@ export class Home {
   }
 }
 
-/** Returns the folder that DROVER_HOME names, or the clone's `.drover` if it is unset or empty. */
-export function homeFolder(named = process.env['DROVER_HOME']): string {
-  return resolve(named || join(projectRoot, '.drover'));
-}
+/** Returns the folder that DROVER_HOME names, or `.drover` of the clone or of the user. */
+export const homeFolder = droverHome;
 
 const OBSTACLES: Record<string, string | undefined> = {
   EEXIST: 'a file is in the way',

@@ -18,7 +18,7 @@ export function areRunning(processes: Processes): boolean {
 }
 
 export function mainLives({ main }: Processes): boolean {
-  return isAlive(main, 'start');
+  return isAlive(main, 'start', 'drover-server');
 }
 
 /** Tells whether the supervisor lives. It outlives its parent while it stops the children. */
@@ -40,13 +40,14 @@ export async function untilNot(isSo: () => boolean, patienceMs = PATIENCE_MS): P
 }
 
 /**
- * Tells whether the process lives, and on Linux also whether its command line still contains the
- * word.
+ * Tells whether the process lives, and on Linux also whether its command line still contains one
+ * of the words.
  */
-function isAlive(pid: number, word: string): boolean {
+function isAlive(pid: number, ...words: string[]): boolean {
   if (process.platform !== 'linux') return canBeSignalled(pid);
   try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(word);
+    const line = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+    return words.some((word) => line.includes(word));
   } catch {
     return false;
   }

@@ -1,3 +1,4 @@
+import { STOP_COMMAND } from './arguments.js';
 import { EmbeddedError } from '#lib/local-servers';
 import { Sentence } from '../shared/sentence.js';
 import type { Home } from './home.js';
@@ -34,7 +35,7 @@ export async function explainRefusedPort(error: unknown, home: Home): Promise<un
 
 function alreadyRuns({ folder }: Home, address: string): Sentence {
   return new Sentence(
-    `Drover already runs in ${folder}, at ${address}: use that one, or stop it with \`npm start -- stop\`.`,
+    `Drover already runs in ${folder}, at ${address}: use that one, or stop it with \`${STOP_COMMAND}\`.`,
   );
 }
 

@@ -1,5 +1,4 @@
-import { join } from 'node:path';
-import { projectRoot } from '#lib/kernel';
+import { agentsFolder } from '#lib/kernel';
 import type { ChildSpec } from '../shared/children.js';
 import type { Home, Secrets } from './home.js';
 import type { TaskIsolation } from './isolation.js';
@@ -40,7 +39,7 @@ export function workerSpecs(
         DROVER_WORKER_CONCURRENCY: String(WORKER_CONCURRENCY),
         DROVER_WORKER_METRICS_TOKEN: secrets.metricsToken,
         // `drover agent install` installs into it.
-        DROVER_AGENTS: join(projectRoot, '.cache', 'agents'),
+        DROVER_AGENTS: agentsFolder(),
         DROVER_REPOSITORY_PATHS: calledFrom(),
         ...workerSettings(index),
         ...isolation.env,

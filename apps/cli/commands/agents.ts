@@ -1,10 +1,9 @@
-import { join } from 'node:path';
+import { agentsFolder } from '#lib/kernel';
 import type { CommandSpec, Commands } from '../command.js';
 import { usageError } from '../failure.js';
 import { omitUndefined } from '../flags.js';
 import { LIST_OPTIONS, readList } from '../lists.js';
 import { formatAge } from '../output/output.js';
-import { cloneFolder } from '../project.js';
 
 export const list: CommandSpec = {
   usage: 'list',
@@ -185,7 +184,7 @@ const install: CommandSpec = {
 /** The folders of DROVER_AGENTS, else the one that `npm start` gives to its workers. */
 function agentFolders(): string[] {
   const named = (process.env['DROVER_AGENTS'] ?? '').split(':').filter((path) => path !== '');
-  return named.length > 0 ? named : [join(cloneFolder(), '.cache', 'agents')];
+  return named.length > 0 ? named : [agentsFolder()];
 }
 
 const commands: Commands = {

@@ -1,6 +1,7 @@
 import type { StdioOptions } from 'node:child_process';
 import { join, resolve } from 'node:path';
-import { runNode } from '../children.js';
+import { findClone, projectVersion } from '#lib/kernel';
+import { runNode, runProgram } from '../children.js';
 import type { Cli } from '../cli.js';
 import type { CommandSpec, Commands } from '../command.js';
 import { showCoordinator } from '../coordinator-view.js';
@@ -8,27 +9,35 @@ import { EXIT } from '../exit-codes.js';
 import { usageError } from '../failure.js';
 import type { Flags } from '../flags.js';
 import { readFinishSeconds, STOP_OPTIONS } from '../graceful.js';
-import { cloneFolder } from '../project.js';
 import { recover } from './coordinator.js';
 
 const MAX_WORKERS = 32;
+/** The first words of `npm start`. */
+const VERBS = { up: undefined, down: 'stop', status: 'status' } as const;
 
-function start(cli: Cli, ...args: string[]): Promise<number> {
-  const root = cloneFolder();
+/** @param verb a command of @drover/server */
+function start(cli: Cli, verb: 'up' | 'down' | 'status', ...args: string[]): Promise<number> {
+  const root = findClone();
   // The data is in DROVER_HOME or in the clone, regardless of the working directory.
   const home = process.env['DROVER_HOME'];
   const env = { ...process.env, ...(home && { DROVER_HOME: resolve(home) }) };
   // With --json, stdout contains the answer of the API only.
   const stdio: StdioOptions = ['inherit', cli.out.json ? 2 : 'inherit', 'inherit'];
-  return runNode([join(root, 'scripts', 'start.mjs'), ...args], { cwd: root, env, stdio });
+  if (root === undefined) {
+    const server = `@drover/server@${projectVersion()}`;
+    return runProgram('npx', ['--yes', server, verb, ...args], { env, stdio });
+  }
+  const first = VERBS[verb];
+  const words = [join(root, 'scripts', 'start.mjs'), ...(first ? [first] : []), ...args];
+  return runNode(words, { cwd: root, env, stdio });
 }
 
 const up = (usage: string, example: string): CommandSpec => ({
   usage,
   summary: 'Start a server, workers and a gateway on this machine',
   about:
-    'The data is in DROVER_HOME, or in .drover of the clone. The first start installs and ' +
-    'builds missing parts. Other commands find the server as the context "local".',
+    'The data is in DROVER_HOME, or in .drover of the clone or of your home folder. The first ' +
+    'start installs and builds missing parts. Other commands find the server as the context "local".',
   options: [
     ['--workers <count>', `number of workers, 0 to ${MAX_WORKERS} (default 2)`],
     ['--daemon', 'run in the background after all processes are ready'],
@@ -36,7 +45,7 @@ const up = (usage: string, example: string): CommandSpec => ({
   examples: [example],
   run: async (cli, _args, flags) => {
     const args = [...toWorkerArgs(flags), ...(flags.has('daemon') ? ['--daemon'] : [])];
-    return start(cli, ...args);
+    return start(cli, 'up', ...args);
   },
 });
 
@@ -58,7 +67,7 @@ const down = (usage: string, example: string): CommandSpec => ({
   examples: [example, `${example} --graceful --timeout 30m`],
   run: (cli, _args, flags) => {
     const seconds = readFinishSeconds(flags);
-    return start(cli, 'stop', ...(seconds > 0 ? ['--graceful', `--timeout=${seconds}`] : []));
+    return start(cli, 'down', ...(seconds > 0 ? ['--graceful', `--timeout=${seconds}`] : []));
   },
 });
 

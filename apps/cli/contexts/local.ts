@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { findClone } from '../project.js';
+import { join } from 'node:path';
+import { droverHome } from '#lib/kernel';
 import type { Context } from './contexts.js';
 
 /** The name of the context of the local `drover up`. */
 export const LOCAL = 'local';
 
-/** Finds the server of `drover up` in DROVER_HOME, or in `.drover` of this program's clone. */
+/** Finds the server of `drover up` in DROVER_HOME, or in `.drover` of the clone or of the user. */
 export function findLocal(): Context | undefined {
   return readHome((home) => {
     const [url, apiKey] = [read(home, 'address'), read(home, 'api-key')];
@@ -27,15 +27,9 @@ export function findAdministrator(): { email: string; password: string } | undef
   });
 }
 
-/**
- * Reads from the data folder of `drover up`. The working directory does not count: a foreign
- * checkout could contain its own address.
- */
+/** Reads from the data folder of `drover up`. */
 function readHome<T>(load: (home: string) => T | undefined | ''): T | undefined {
-  const configured = process.env['DROVER_HOME'];
-  const clone = findClone();
-  const home = configured ? resolve(configured) : clone && join(clone, '.drover');
-  return (home && load(home)) || undefined;
+  return load(droverHome()) || undefined;
 }
 
 function read(home: string, name: string): string | undefined {

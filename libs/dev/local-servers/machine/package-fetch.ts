@@ -5,7 +5,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { EmbeddedError, errnoOf, explainFileError } from './errors.js';
 import { withLock } from './lock.js';
-import { projectRoot } from '#lib/kernel';
+import { findClone } from '#lib/kernel';
 import type { Supervisor } from '../processes/supervisor.js';
 
 export interface Fetching {
@@ -72,9 +72,11 @@ export async function fetchPackage<Program>(
   });
 }
 
-/** In the project, or in the home folder if the project is read-only. */
+/** In the clone, or in the home folder if the clone is read-only or there is none. */
 async function cacheFolder(name: string): Promise<string> {
-  const places = [join(projectRoot, '.cache', name), join(homedir(), '.cache', 'drover', name)];
+  const clone = findClone();
+  const ofUser = join(homedir(), '.cache', 'drover', name);
+  const places = clone === undefined ? [ofUser] : [join(clone, '.cache', name), ofUser];
   for (const place of places) {
     try {
       await mkdir(place, { recursive: true });

