@@ -5,6 +5,7 @@ import {
   lazyRouteComponent,
   Link,
 } from '@tanstack/react-router';
+import { loadPalette } from './components/load-palette.js';
 import { Empty, Page } from './components/parts.js';
 import { parseCostSearch } from './domain/change-costs.js';
 import { parseGroup } from './domain/changes.js';
@@ -190,6 +191,7 @@ export const router = createRouter({
  * the server is away, or after an upgrade, which replaces the files.
  */
 export function loadAllPages(): void {
+  void loadPalette().catch(() => undefined);
   for (const { options } of routes) void options.component?.preload?.()?.catch(() => undefined);
 }
 

@@ -1,6 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, type LinkProps, Outlet, useRouter } from '@tanstack/react-router';
-import { type ComponentProps, Suspense, useMemo, useState, useSyncExternalStore } from 'react';
+import {
+  type ComponentProps,
+  lazy,
+  Suspense,
+  useEffect,
+  useMemo,
+  useState,
+  useSyncExternalStore,
+} from 'react';
 import { type Attention, formatAttention, useAttention } from './api/attention.js';
 import { openInvitation } from './api/invitation.js';
 import { Live, useLive } from './api/live.js';
@@ -16,6 +24,7 @@ import {
 } from './api/workspace.js';
 import { Brand } from './components/brand.js';
 import { Icon } from './components/icons.js';
+import { loadPalette } from './components/load-palette.js';
 import { Button, Empty, Failure } from './components/parts.js';
 import { OwnInvitations } from './components/own-invitations.js';
 import { ThemeSwitch } from './components/theme.js';
@@ -31,6 +40,8 @@ interface MenuLink {
   adminsOnly?: boolean;
   operatorsOnly?: boolean;
 }
+
+const Palette = lazy(loadPalette);
 
 const LINKS: MenuLink[] = [
   { to: '/', name: 'Overview', icon: 'overview' },
@@ -116,6 +127,7 @@ function InWorkspace({ profile }: { profile: Profile }) {
         <a href="#main" className="skip">
           Skip to content
         </a>
+        <PaletteKey />
         <div className="shell">
           <Sidebar />
           <main className="main" id="main" tabIndex={-1}>
@@ -127,6 +139,28 @@ function InWorkspace({ profile }: { profile: Profile }) {
         </div>
       </Live>
     </WorkspaceContext>
+  );
+}
+
+/** The palette, which Ctrl-K or Cmd-K opens everywhere. */
+function PaletteKey() {
+  const { user } = useWorkspace();
+  const [isOpen, setOpen] = useState(false);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== 'k') return;
+      event.preventDefault();
+      if (!document.querySelector('dialog[open]')) setOpen(true);
+    };
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
+  }, []);
+  if (!isOpen) return null;
+  const pages = LINKS.filter(({ operatorsOnly }) => !operatorsOnly || user.isOperator);
+  return (
+    <Suspense>
+      <Palette pages={pages} onClose={() => setOpen(false)} />
+    </Suspense>
   );
 }
 

@@ -72,10 +72,14 @@ export function MilestonePicker({
   );
 }
 
-export function AgentPicker(props: Omit<PickerProps, 'empty'>) {
-  const { data } = useRead(['agents', 'pick'], (api, signal) =>
+export function useAgents() {
+  return useRead(['agents', 'pick'], (api, signal) =>
     api.get('/api/v1/agents', { params: { query: { limit: LIMIT } }, signal }),
   );
+}
+
+export function AgentPicker(props: Omit<PickerProps, 'empty'>) {
+  const { data } = useAgents();
   const items = data?.items.filter(({ status }) => status !== 'TERMINATED');
   return <Picker label="Agent" name="agentId" empty="Any agent" {...props} items={items} />;
 }

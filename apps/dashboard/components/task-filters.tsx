@@ -2,7 +2,9 @@ import { type ComponentProps, type FormEvent, useEffect, useRef } from 'react';
 import { toLabel } from './badge.js';
 import { Button } from './parts.js';
 import { LISTED_STATUSES, type ListedStatus } from '../domain/status.js';
-import { parseFilter, type TaskFilter } from '../domain/task-filter.js';
+import { stripControls } from '../domain/format.js';
+import { parseFilter, type Sort, type TaskFilter, type Within } from '../domain/task-filter.js';
+import { useAgents, useProjects } from './pickers.js';
 
 interface TaskFiltersProps {
   filter: TaskFilter;
@@ -10,11 +12,21 @@ interface TaskFiltersProps {
 }
 
 /** Filters without a field, which come from links of other pages. */
-const LINKED = [
-  ['agentId', 'agent'],
-  ['projectId', 'project'],
-  ['failureFingerprint', 'failure'],
-] as const;
+const LINKED = [['failureFingerprint', 'failure']] as const;
+
+const TIMES: Record<Within, string> = {
+  '1h': 'Last hour',
+  '24h': 'Last 24 hours',
+  '7d': 'Last 7 days',
+  '30d': 'Last 30 days',
+};
+
+const ORDERS: Record<Sort, string> = {
+  newest: 'Newest first',
+  oldest: 'Oldest first',
+  priority: 'Highest priority first',
+  updated: 'Last changed first',
+};
 
 /** The filters of the task list. A click applies a status, Enter applies a text. */
 export function TaskFilters({ filter, onChange }: TaskFiltersProps) {
@@ -33,19 +45,29 @@ export function TaskFilters({ filter, onChange }: TaskFiltersProps) {
     onChange(parseFilter({ ...filter, ...fields }));
   }
 
+  const projects = useProjects().data?.items;
+  const agents = useAgents().data?.items;
+  const chosenAt = (name: 'projectId' | 'agentId' | 'within' | 'sort') => ({
+    value: filter[name] ?? (name === 'sort' ? 'newest' : ''),
+    onChange: (value: string) => onChange(parseFilter({ ...filter, [name]: value })),
+  });
   const links = LINKED.filter(([name]) => filter[name] !== undefined);
   return (
     <form className="filters" role="search" onSubmit={search} aria-label="Filters">
       <Field
         type="search"
         name="text"
-        label="Search title and description"
-        placeholder="Search title and description"
+        label="Search title, description or ID"
+        placeholder="Search title, description or ID"
         value={filter.text}
       />
       <Field name="taskType" size={12} label="Type" placeholder="Type" value={filter.taskType} />
       <Field name="tag" size={12} label="Tag" placeholder="Tag" value={filter.tag} />
       <Button type="submit">Search</Button>
+      <Select label="Project" all="All projects" items={projects} {...chosenAt('projectId')} />
+      <Select label="Agent" all="All agents" items={agents} {...chosenAt('agentId')} />
+      <Select label="Created" all="Any time" items={toItems(TIMES)} {...chosenAt('within')} />
+      <Select label="Order" items={toItems(ORDERS)} {...chosenAt('sort')} />
       <div className="chips" role="group" aria-label="Status">
         {LISTED_STATUSES.map((status) => (
           <button
@@ -70,6 +92,44 @@ export function TaskFilters({ filter, onChange }: TaskFiltersProps) {
         </Button>
       )}
     </form>
+  );
+}
+
+interface Item {
+  id: string;
+  name: string;
+}
+
+const toItems = (words: Record<string, string>): Item[] =>
+  Object.entries(words).map(([id, name]) => ({ id, name }));
+
+interface SelectProps {
+  label: string;
+  /** The choice without a filter. */
+  all?: string;
+  items: Item[] | undefined;
+  value: string;
+  onChange: (value: string) => void;
+}
+
+/** A choice that applies at once. An unknown value stays, with its id as its name. */
+function Select({ label, all, items = [], value, onChange }: SelectProps) {
+  const isKnown = value === '' || items.some(({ id }) => id === value);
+  return (
+    <select
+      className="input"
+      aria-label={label}
+      value={value}
+      onChange={(event) => onChange(event.target.value)}
+    >
+      {all !== undefined && <option value="">{all}</option>}
+      {!isKnown && <option value={value}>{value}</option>}
+      {items.map(({ id, name }) => (
+        <option key={id} value={id}>
+          {stripControls(name)}
+        </option>
+      ))}
+    </select>
   );
 }
 

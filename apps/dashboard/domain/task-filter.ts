@@ -11,7 +11,18 @@ export interface TaskFilter {
   projectId?: string;
   /** A group of the dead letter. */
   failureFingerprint?: string;
+  /** Only tasks that were created within this time. */
+  within?: Within;
+  /** Default: newest. */
+  sort?: Sort;
 }
+
+/** The choices of a time, in hours. */
+export const WITHIN = { '1h': 1, '24h': 24, '7d': 168, '30d': 720 } as const;
+export type Within = keyof typeof WITHIN;
+
+export const SORTS = ['newest', 'oldest', 'priority', 'updated'] as const;
+export type Sort = (typeof SORTS)[number];
 
 const MAX_LENGTH = 200;
 const TEXTS = ['text', 'taskType', 'tag', 'agentId', 'projectId', 'failureFingerprint'] as const;
@@ -28,16 +39,25 @@ export function parseFilter(search: Record<string, unknown>): TaskFilter {
   }
   const priority = Number(search['priority']);
   if (Number.isInteger(priority) && priority >= 1 && priority <= 10) filter.priority = priority;
+  const { within, sort } = search;
+  if (typeof within === 'string' && Object.hasOwn(WITHIN, within)) filter.within = within as Within;
+  const isSort = SORTS.some((one) => one === sort && one !== 'newest');
+  if (isSort) filter.sort = sort as Sort;
   return filter;
 }
 
 /** Converts a filter to query parameters of the API. */
-export function toQuery({ tag, text, ...filter }: TaskFilter) {
+export function toQuery({ tag, text, within, ...filter }: TaskFilter, now = Date.now()) {
   return {
     ...filter,
     ...(text === undefined ? {} : BEGIN_OF_ID.test(text) ? { idPrefix: text } : { text }),
     ...(tag === undefined ? {} : { tags: [tag] }),
+    ...(within === undefined ? {} : { createdAfter: beginOf(within, now) }),
   };
+}
+
+function beginOf(within: Within, now: number): string {
+  return new Date(now - WITHIN[within] * 3_600_000).toISOString();
 }
 
 /** No title begins like this. */

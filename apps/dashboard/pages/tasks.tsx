@@ -222,17 +222,18 @@ const MAX_NEW = 20;
 /** Counts the matching tasks that are newer than the first row. Rows never move by themselves. */
 function useNewTaskCount(filter: ReturnType<typeof route.useSearch>, rows: TaskRow[]): number {
   const newest = useRead(['tasks-head', filter], async (api, signal) => {
-    const query = { ...toQuery(filter), limit: MAX_NEW };
+    const query = { ...toQuery(filter), sort: 'newest' as const, limit: MAX_NEW };
     const { items } = await api.get('/api/v1/agent-tasks', { params: { query }, signal });
     return items.map(({ id, createdAt }) => ({ id, createdAt }));
   });
   return useMemo(() => {
     const first = rows[0];
-    if (newest.data === undefined) return 0;
+    // In another order a new task can be anywhere.
+    if (newest.data === undefined || filter.sort !== undefined) return 0;
     if (first === undefined) return newest.data.length;
     const knownIds = new Set(rows.slice(0, PAGE).map(({ id }) => id));
     return newest.data.filter(
       ({ id, createdAt }) => !knownIds.has(id) && createdAt > first.createdAt,
     ).length;
-  }, [newest.data, rows]);
+  }, [newest.data, rows, filter.sort]);
 }

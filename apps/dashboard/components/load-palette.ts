@@ -1,0 +1,2 @@
+/** Loads the palette, which the first page does not need. */
+export const loadPalette = () => import('./palette.js');
