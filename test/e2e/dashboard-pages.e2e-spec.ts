@@ -79,6 +79,32 @@ it('a new workspace shows first steps, then its figures with failed tasks in red
   await theirs.context().close();
 });
 
+it('an agent without heartbeats is not idle, and terminated agents leave the lists', async () => {
+  const [registered, beating, gone] = [newId(), newId(), newId()];
+  for (const [id, name] of [
+    [registered, 'only-registered'],
+    [beating, 'beating'],
+    [gone, 'gone'],
+  ])
+    await fleet.api.put(`/agents/${id}`, { name });
+  const { body } = await fleet.api.post<{ token: string }>(`/agents/${beating}/token`);
+  const authorization = `Bearer ${body.token}`;
+  const agent = apiClient(`http://127.0.0.1:${fleet.port}`, { authorization });
+  expect(
+    (await agent.post(`/agents/${beating}/heartbeat`, { status: 'healthy' })).status,
+  ).toBeLessThan(300);
+  await fleet.api.post(`/agents/${gone}/terminate`, { reason: 'test' });
+  await page.goto('/agents');
+  const row = (name: string) => page.getByRole('row').filter({ hasText: name });
+  await row('only-registered').getByText('No heartbeat yet').waitFor();
+  await row('beating').getByText('Idle').waitFor();
+  expect(await row('gone').count()).toBe(0);
+  expect(await listAxeFindingsInAllLooks(page)).toEqual([]);
+  await button('Terminated').click();
+  await row('gone').waitFor();
+  expect(await row('beating').count()).toBe(0);
+});
+
 it('an explanation links to the tasks that it names, and has relative times', async () => {
   const first = await fleet.submit('', { title: 'Comes first', requiredCapabilities: ['none'] });
   const second = await fleet.submit('', { title: 'Comes second', dependsOn: [first] });

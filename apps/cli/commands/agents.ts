@@ -1,3 +1,4 @@
+import type { components } from '#lib/api-client';
 import { agentsFolder } from '#lib/kernel';
 import type { CommandSpec, Commands } from '../command.js';
 import { usageError } from '../failure.js';
@@ -5,9 +6,18 @@ import { omitUndefined } from '../flags.js';
 import { LIST_OPTIONS, readList } from '../lists.js';
 import { formatAge } from '../output/output.js';
 
+/** Terminated agents are listed on request only. */
+const IN_FLEET = ['STARTING', 'IDLE', 'WORKING', 'DRAINING', 'ERROR'];
+
+/** An agent that was only registered is not known to be idle. */
+function formatStatus({ status, mode, hasSentHeartbeat }: components['schemas']['Agent']): string {
+  return status === 'IDLE' && mode === 'pull' && !hasSentHeartbeat ? 'NO HEARTBEAT' : status;
+}
+
 export const list: CommandSpec = {
   usage: 'list',
   summary: 'List agents by name',
+  about: 'Terminated agents are listed with --status TERMINATED.',
   options: [
     ['--status <status...>', 'statuses: STARTING, IDLE, WORKING, DRAINING, ERROR, TERMINATED'],
     ['--capability <name...>', 'capabilities that the agent must have'],
@@ -17,7 +27,7 @@ export const list: CommandSpec = {
   examples: ['agent list', 'agent list --status WORKING --json'],
   run: async (cli, _args, flags) => {
     const filter = omitUndefined({
-      status: flags.list('status') as 'IDLE'[] | undefined,
+      status: (flags.list('status')?.map((word) => word.toUpperCase()) ?? IN_FLEET) as 'IDLE'[],
       capability: flags.list('capability'),
       mode: flags.text('mode') as 'pull' | undefined,
     });
@@ -29,7 +39,7 @@ export const list: CommandSpec = {
       [
         { title: 'id', of: ({ id }) => id },
         { title: 'name', of: ({ name }) => name, wide: true },
-        { title: 'status', of: ({ status }) => status },
+        { title: 'status', of: formatStatus },
         { title: 'mode', of: ({ mode }) => mode },
         { title: 'runs', of: (agent) => `${agent.liveRuns}/${agent.maxConcurrentTasks}` },
         { title: 'capabilities', of: ({ capabilities }) => capabilities.join(' '), wide: true },

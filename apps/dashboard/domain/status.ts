@@ -121,3 +121,11 @@ export function allowedCommands(task: Standing): TaskCommand[] {
       return [];
   }
 }
+
+/** The statuses of agents that are not terminated. */
+export const AGENTS_IN_FLEET = ['WORKING', 'IDLE', 'STARTING', 'DRAINING', 'ERROR'] as const;
+
+/** The words for the status of an agent. One that was only registered is not known to be idle. */
+export function agentWord({ status, mode, hasSentHeartbeat }: Agent): string | undefined {
+  return status === 'IDLE' && mode === 'pull' && !hasSentHeartbeat ? 'No heartbeat yet' : undefined;
+}

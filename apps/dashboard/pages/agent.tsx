@@ -1,6 +1,7 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useRead } from '../api/read.js';
-import { Badge, toLabel } from '../components/badge.js';
+import { AgentBadge } from '../components/agent-badge.js';
+import { toLabel } from '../components/badge.js';
 import { Ago, Empty, Facts, Loaded, Page, Panel } from '../components/parts.js';
 import { Slots } from '../components/slots.js';
 import { Table } from '../components/table.js';
@@ -25,7 +26,7 @@ export function AgentPage() {
         <Page
           title={stripControls(data.name)}
           above={<Link to="/agents">Agents</Link>}
-          beside={<Badge state={data.status} />}
+          beside={<AgentBadge agent={data} />}
         >
           <div className="split">
             <div className="stack">

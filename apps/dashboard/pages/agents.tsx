@@ -1,14 +1,20 @@
 import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
 import { usePages } from '../api/read.js';
-import { Badge } from '../components/badge.js';
+import { AgentBadge } from '../components/agent-badge.js';
 import { Ago, Button, Empty, Loaded, Page } from '../components/parts.js';
 import { Slots } from '../components/slots.js';
 import { defineColumns, Table } from '../components/table.js';
 import { stripControls } from '../domain/format.js';
-import type { Agent } from '../domain/status.js';
+import { type Agent, AGENTS_IN_FLEET } from '../domain/status.js';
 
 const COLUMNS = defineColumns<Agent>([
-  { id: 'status', head: 'Status', width: '108px', cell: ({ status }) => <Badge state={status} /> },
+  {
+    id: 'status',
+    head: 'Status',
+    width: '140px',
+    cell: (agent) => <AgentBadge agent={agent} />,
+  },
   {
     id: 'name',
     head: 'Name',
@@ -48,17 +54,36 @@ const COLUMNS = defineColumns<Agent>([
 ]);
 
 export function AgentsPage() {
+  const [terminated, setTerminated] = useState(false);
   const pages = usePages(
-    ['agents', 'list'],
-    (api, cursor, signal) =>
-      api.get('/api/v1/agents', { params: { query: { limit: 200, cursor } }, signal }),
+    ['agents', 'list', terminated],
+    (api, cursor, signal) => {
+      const status = terminated ? ['TERMINATED' as const] : [...AGENTS_IN_FLEET];
+      return api.get('/api/v1/agents', {
+        params: { query: { status, limit: 200, cursor } },
+        signal,
+      });
+    },
     { every: 10_000 },
   );
   return (
-    <Page title="Agents">
+    <Page
+      title="Agents"
+      actions={
+        <button
+          type="button"
+          className="chip"
+          aria-pressed={terminated}
+          onClick={() => setTerminated(!terminated)}
+        >
+          Terminated
+        </button>
+      }
+    >
       <Loaded query={pages}>
         {({ pages: read }) => {
           const rows = read.flatMap(({ items }) => items);
+          if (rows.length === 0 && terminated) return <Empty title="No terminated agents" />;
           if (rows.length === 0)
             return (
               <Empty title="No agents yet">

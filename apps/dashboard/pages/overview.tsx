@@ -11,7 +11,7 @@ import { NeedsAttention } from '../components/needs-attention.js';
 import { Throughput } from '../components/throughput.js';
 import { TokensByDay } from '../components/tokens-by-day.js';
 import { stripControls } from '../domain/format.js';
-import type { Agent, ListedStatus } from '../domain/status.js';
+import { type Agent, AGENTS_IN_FLEET, agentWord, type ListedStatus } from '../domain/status.js';
 
 type Counts = components['schemas']['TaskCounts'];
 
@@ -138,7 +138,10 @@ function QueueFigures({ counts }: { counts: Counts }) {
 function Agents() {
   const agents = useRead(
     ['agents', 'overview'],
-    (api, signal) => api.get('/api/v1/agents', { params: { query: { limit: 200 } }, signal }),
+    (api, signal) => {
+      const params = { query: { status: [...AGENTS_IN_FLEET], limit: 200 } };
+      return api.get('/api/v1/agents', { params, signal });
+    },
     { every: EVERY_MS },
   );
   return (
@@ -163,22 +166,21 @@ function Agents() {
   );
 }
 
-const AGENT_STATES = ['WORKING', 'IDLE', 'STARTING', 'DRAINING', 'ERROR', 'TERMINATED'] as const;
-
 function AgentBars({ agents }: { agents: Agent[] }) {
-  const live = agents.filter(({ status }) => status !== 'TERMINATED' && status !== 'ERROR');
+  const live = agents.filter(({ status }) => status !== 'ERROR');
+  const words = agents.map((agent) => agentWord(agent) ?? toLabel(agent.status));
   const slots = live.reduce((sum, { maxConcurrentTasks }) => sum + maxConcurrentTasks, 0);
   const busy = live.reduce((sum, { liveRuns }) => sum + liveRuns, 0);
   return (
     <>
       <ul className="bars">
-        {AGENT_STATES.map((state) => {
-          const count = agents.filter(({ status }) => status === state).length;
+        {[...AGENTS_IN_FLEET.map(toLabel), 'No heartbeat yet'].map((word) => {
+          const count = words.filter((one) => one === word).length;
           if (count === 0) return null;
           return (
-            <li key={state}>
+            <li key={word}>
               <span>
-                <span>{toLabel(state)}</span>
+                <span>{word}</span>
                 <span className="meter" aria-hidden="true">
                   <span style={{ width: `${(count / agents.length) * 100}%` }} />
                 </span>

@@ -35,7 +35,10 @@ RETURNING id
 -- find_agent
 SELECT a.workspace_id AS "workspaceId", a.id AS "id", a.name AS "name", a.mode AS "mode", a.model AS "model", a.lifecycle AS "lifecycle", a.live_runs AS "liveRuns", a.status AS "status", a.capabilities AS "capabilities", a.task_types AS "taskTypes", a.dedicated_to AS "dedicatedTo", a.coordinator_enabled AS "coordinatorEnabled", a.max_concurrent_tasks AS "maxConcurrentTasks", a.heartbeat_interval_seconds AS "heartbeatIntervalSeconds", a.stale_threshold_seconds AS "staleThresholdSeconds", a.host_name AS "hostName", a.pid AS "pid", a.agent_version AS "agentVersion", a.restart_count AS "restartCount", a.token_version AS "tokenVersion", a.metadata AS "metadata", a.secrets AS "secrets", a.command AS "command", a.resting_until AS "restingUntil", a.created_by AS "createdBy", a.termination_reason AS "terminationReason", a.draining_at AS "drainingAt", a.error_at AS "errorAt", a.terminated_at AS "terminatedAt", a.version AS "version", a.created_at AS "createdAt", a.updated_at AS "updatedAt", a.boot_id AS "bootId",
   (SELECT h.last_seen_at FROM agent_heartbeats h
-    WHERE h.workspace_id = a.workspace_id AND h.agent_id = a.id) AS "lastSeenAt" FROM agents a WHERE a.workspace_id = $1 AND a.id = $2
+    WHERE h.workspace_id = a.workspace_id AND h.agent_id = a.id) AS "lastSeenAt",
+  EXISTS (SELECT FROM agent_heartbeats h
+    WHERE h.workspace_id = a.workspace_id AND h.agent_id = a.id
+      AND h.next_expected_at < 'infinity') AS "hasSentHeartbeat" FROM agents a WHERE a.workspace_id = $1 AND a.id = $2
 
 -- flush_heartbeats
 WITH heartbeat AS MATERIALIZED (
@@ -145,7 +148,10 @@ INSERT INTO agents AS a (workspace_id, id, created_by, name, mode, model, capabi
    ON CONFLICT DO NOTHING
    RETURNING a.workspace_id AS "workspaceId", a.id AS "id", a.name AS "name", a.mode AS "mode", a.model AS "model", a.lifecycle AS "lifecycle", a.live_runs AS "liveRuns", a.status AS "status", a.capabilities AS "capabilities", a.task_types AS "taskTypes", a.dedicated_to AS "dedicatedTo", a.coordinator_enabled AS "coordinatorEnabled", a.max_concurrent_tasks AS "maxConcurrentTasks", a.heartbeat_interval_seconds AS "heartbeatIntervalSeconds", a.stale_threshold_seconds AS "staleThresholdSeconds", a.host_name AS "hostName", a.pid AS "pid", a.agent_version AS "agentVersion", a.restart_count AS "restartCount", a.token_version AS "tokenVersion", a.metadata AS "metadata", a.secrets AS "secrets", a.command AS "command", a.resting_until AS "restingUntil", a.created_by AS "createdBy", a.termination_reason AS "terminationReason", a.draining_at AS "drainingAt", a.error_at AS "errorAt", a.terminated_at AS "terminatedAt", a.version AS "version", a.created_at AS "createdAt", a.updated_at AS "updatedAt", a.boot_id AS "bootId",
   (SELECT h.last_seen_at FROM agent_heartbeats h
-    WHERE h.workspace_id = a.workspace_id AND h.agent_id = a.id) AS "lastSeenAt"
+    WHERE h.workspace_id = a.workspace_id AND h.agent_id = a.id) AS "lastSeenAt",
+  EXISTS (SELECT FROM agent_heartbeats h
+    WHERE h.workspace_id = a.workspace_id AND h.agent_id = a.id
+      AND h.next_expected_at < 'infinity') AS "hasSentHeartbeat"
 
 -- list_slots
 WITH fleet AS (
@@ -184,7 +190,10 @@ ORDER BY a.name COLLATE "C", a.id
 -- lock_agent
 SELECT a.workspace_id AS "workspaceId", a.id AS "id", a.name AS "name", a.mode AS "mode", a.model AS "model", a.lifecycle AS "lifecycle", a.live_runs AS "liveRuns", a.status AS "status", a.capabilities AS "capabilities", a.task_types AS "taskTypes", a.dedicated_to AS "dedicatedTo", a.coordinator_enabled AS "coordinatorEnabled", a.max_concurrent_tasks AS "maxConcurrentTasks", a.heartbeat_interval_seconds AS "heartbeatIntervalSeconds", a.stale_threshold_seconds AS "staleThresholdSeconds", a.host_name AS "hostName", a.pid AS "pid", a.agent_version AS "agentVersion", a.restart_count AS "restartCount", a.token_version AS "tokenVersion", a.metadata AS "metadata", a.secrets AS "secrets", a.command AS "command", a.resting_until AS "restingUntil", a.created_by AS "createdBy", a.termination_reason AS "terminationReason", a.draining_at AS "drainingAt", a.error_at AS "errorAt", a.terminated_at AS "terminatedAt", a.version AS "version", a.created_at AS "createdAt", a.updated_at AS "updatedAt", a.boot_id AS "bootId",
   (SELECT h.last_seen_at FROM agent_heartbeats h
-    WHERE h.workspace_id = a.workspace_id AND h.agent_id = a.id) AS "lastSeenAt" FROM agents a WHERE a.workspace_id = $1 AND a.id = $2
+    WHERE h.workspace_id = a.workspace_id AND h.agent_id = a.id) AS "lastSeenAt",
+  EXISTS (SELECT FROM agent_heartbeats h
+    WHERE h.workspace_id = a.workspace_id AND h.agent_id = a.id
+      AND h.next_expected_at < 'infinity') AS "hasSentHeartbeat" FROM agents a WHERE a.workspace_id = $1 AND a.id = $2
     FOR NO KEY UPDATE OF a
 
 -- mark_agents_stale

@@ -71,6 +71,7 @@ describe('registering', () => {
         mode: 'pull',
         model: 'claude-sonnet-4',
         status: 'IDLE',
+        hasSentHeartbeat: false,
         capabilities: ['nestjs', 'prisma', 'typescript'],
         coordinatorEnabled: true,
         maxConcurrentTasks: 2,

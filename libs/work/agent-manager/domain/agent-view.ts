@@ -16,6 +16,8 @@ export interface AgentRow extends Omit<Agent, 'setupFailures' | Typed> {
   /** Their names with `[redacted]`. */
   secrets: Record<string, string>;
   lastSeenAt: Date | null;
+  /** A registration and a claim are signs of life, and no heartbeats. */
+  hasSentHeartbeat: boolean;
 }
 
 /** An agent in the API. Times are RFC 3339. AgentDto describes its fields. */

@@ -71,6 +71,11 @@ export class AgentDto implements AgentView {
   })
   restingUntil!: string | null;
   @ApiProperty({ ...time, nullable: true }) lastSeenAt!: string | null;
+  @ApiProperty({
+    description:
+      'Whether it has sent a heartbeat itself. An IDLE pull agent without one was only registered.',
+  })
+  hasSentHeartbeat!: boolean;
   @ApiProperty({ type: String, nullable: true }) terminationReason!: string | null;
   @ApiProperty({ ...time, nullable: true }) drainingAt!: string | null;
   @ApiProperty({ ...time, nullable: true }) errorAt!: string | null;
