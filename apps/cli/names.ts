@@ -31,7 +31,7 @@ interface Found {
 }
 
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-const PART = /^[0-9a-f-]{4,35}$/i;
+const PART = /^[0-9a-f-]{4,36}$/i;
 const MOST_SHOWN = 5;
 
 /** Replaces names, and ids that are not whole, by ids. Whole ids stay as they are. */
@@ -47,7 +47,8 @@ export async function findId(cli: Cli, kind: Kind, word: string): Promise<string
   if (only !== undefined && another === undefined) return only.id;
   if (only === undefined) {
     const list = kind === 'member' ? 'workspace members' : `${kind} list`;
-    const advice = `List them with \`drover ${list}\`.`;
+    const hint = await hintAtOther(cli, kind, word);
+    const advice = hint ?? `List them with \`drover ${list}\`.`;
     throw new Failure(`No ${kind} has the id or name ${word}.`, advice, EXIT.notFound);
   }
   const shown = found.slice(0, MOST_SHOWN).map(({ id, name = '' }) => `\n  ${id} ${name}`);
@@ -56,6 +57,21 @@ export async function findId(cli: Cli, kind: Kind, word: string): Promise<string
     `${word} stands for more than one ${kind}:${shown.join('')}${rest}`,
     'Type more of the id.',
   );
+}
+
+/** The kinds whose things are searched for an argument that names nothing of its own kind. */
+const HINTED: Kind[] = ['task', 'agent', 'project', 'repo', 'schedule', 'budget', 'webhook'];
+
+/** The hint at a thing of another kind that has this whole id or name, if there is one. */
+export async function hintAtOther(cli: Cli, kind: Kind, word: string): Promise<string | undefined> {
+  for (const other of HINTED.filter((one) => one !== kind)) {
+    // A hint must not hide the error, for instance because the caller must not list these things.
+    const found = await FIND[other](cli, word).catch((): Found[] => []);
+    const same = found.find(({ id, name }) => id === word.toLowerCase() || name === word);
+    if (same)
+      return `There is a ${other} with it. Did you mean \`drover ${other} show ${same.id}\`?`;
+  }
+  return undefined;
 }
 
 type Find = (cli: Cli, word: string) => Promise<Found[]>;

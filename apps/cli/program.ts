@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander';
+import { DroverProblem } from '#lib/api-client';
 import { Cli } from './cli.js';
 import {
   COMMON_OPTIONS,
@@ -7,6 +8,8 @@ import {
   type CommandSpec,
   isGroup,
 } from './command.js';
+import { EXIT } from './exit-codes.js';
+import { Failure, toFailure } from './failure.js';
 import { Flags } from './flags.js';
 
 /** A first word, with a function that loads its commands. */
@@ -104,8 +107,23 @@ function addCommand(parent: Command, spec: CommandSpec, onEnd: (exitCode: number
       workspaceId: flags.text('workspace'),
     });
     const found = await withIds(cli, spec, { args: args.map(String), options });
-    onEnd((await spec.run(cli, found.args, new Flags(found.options))) ?? 0);
+    try {
+      onEnd((await spec.run(cli, found.args, new Flags(found.options))) ?? 0);
+    } catch (error) {
+      throw await withHint(cli, spec, { args: found.args, error });
+    }
   });
+}
+
+/** Adds to a 404 that the first argument is the id of another kind of thing. */
+async function withHint(cli: Cli, spec: CommandSpec, failed: { args: string[]; error: unknown }) {
+  const { args, error } = failed;
+  const [word] = args;
+  if (!(error instanceof DroverProblem) || error.status !== 404 || word === undefined) return error;
+  const { hintAtOther, kindsOf } = await import('./names.js');
+  const kind = kindsOf(spec.usage)[0]?.kind;
+  const hint = kind && (await hintAtOther(cli, kind, word));
+  return hint ? new Failure(toFailure(error).message, hint, EXIT.notFound) : error;
 }
 
 /** The values that stand for things by a part of an id or by a name are replaced by ids. */

@@ -68,3 +68,23 @@ it('an email address stands for a user and a member', async () => {
   const member = await drover(['workspace', 'remove', 'ann@example.test']);
   expect(member.stderr).toContain('drover workspace members');
 });
+
+it('an argument that names a thing of another kind gets a hint', async () => {
+  const { id } = await json<{ id: string }>('api', 'POST', '/projects', '{"name": "Looks alike"}');
+  const byId = await drover(['task', 'show', id]);
+  expect([byId.code, byId.stderr]).toEqual([
+    5,
+    expect.stringContaining(`drover project show ${id}`),
+  ]);
+  const byName = await drover(['schedule', 'show', 'Looks alike']);
+  expect(byName.stderr).toContain(`drover project show ${id}`);
+  expect(await json('project', 'show', 'Looks alike')).toMatchObject({ id });
+});
+
+it('a budget names its project, and a password prompt without input fails at once', async () => {
+  const create = ['budget', 'create', '1000', '--project', 'Looks alike', '--every', 'month'];
+  const budget = (await drover(create)).stdout.trim();
+  expect(await json('budget', 'show', budget)).toMatchObject({ scopeName: 'Looks alike' });
+  const closed = await drover(['login', `http://127.0.0.1:${fleet.port}`, '--email', 'a@b.test']);
+  expect([closed.code, closed.stderr]).toEqual([2, expect.stringContaining('No answer')]);
+});

@@ -28,6 +28,16 @@ const list: CommandSpec = {
   },
 };
 
+const show: CommandSpec = {
+  usage: 'show <project>',
+  summary: 'Show a project',
+  examples: ['project show Website'],
+  run: async (cli, [id = '']) => {
+    const project = await cli.drover.get('/api/v1/projects/{id}', { params: { path: { id } } });
+    cli.out.record(project, Object.entries(project));
+  },
+};
+
 const create: CommandSpec = {
   usage: 'create <name>',
   summary: 'Create a project',
@@ -87,7 +97,7 @@ const archive: CommandSpec = {
 const commands: Commands = {
   project: {
     summary: 'Manage projects',
-    commands: [list, create, set, archive],
+    commands: [list, show, create, set, archive],
   },
 };
 
