@@ -59,11 +59,23 @@ it.each([
   ['digits of no task', '0198dddd', 404, 'task_not_found'],
   ['digits of a task of another workspace', '0198cccc', 404, 'task_not_found'],
   ['three digits', '019', 400, 'validation_failed'],
+  ['three digits and dashes', '-019--', 400, 'validation_failed'],
+  ['dashes', '----', 400, 'validation_failed'],
   ['too many digits', `${TASKS[0]}0`, 400, 'validation_failed'],
   ['letters', 'nightly', 400, 'validation_failed'],
 ])('%s are refused', async (_, digits, status, code) => {
   const answer = await mine.api.get<{ code: string }>(`/agent-tasks/${digits}`);
   expect([answer.status, answer.body.code]).toEqual([status, code]);
+});
+
+it('an agent is registered under a whole id only', async () => {
+  const { id } = await mine.newAgent();
+  for (const digits of [id.slice(0, 30), 'abcd']) {
+    const { status, body } = await mine.api.put(`/agents/${digits}`, { name: 'Overwritten' });
+    expect([status, body]).toMatchObject([400, { code: 'validation_failed' }]);
+  }
+  const { body } = await mine.api.get<{ items: { name: string }[] }>('/agents');
+  expect(body.items.map(({ name }) => name)).not.toContain('Overwritten');
 });
 
 it('an agent must send whole ids', async () => {

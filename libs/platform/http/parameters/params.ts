@@ -5,14 +5,20 @@ import { DroverError, ID_PREFIX, isUuid } from '#lib/kernel';
 import { ApiErrors } from '../openapi/api-errors.js';
 import { completeId } from './short-ids.js';
 
-const ReadUuid = createParamDecorator((name: string, context: ExecutionContext) =>
-  readId(context.switchToHttp().getRequest<FastifyRequest>(), name),
+interface IdParam {
+  name: string;
+  /** Whether the first digits of an id are refused. */
+  whole: boolean;
+}
+
+const ReadUuid = createParamDecorator((param: IdParam, context: ExecutionContext) =>
+  readId(context.switchToHttp().getRequest<FastifyRequest>(), param),
 );
 
-function readId(request: FastifyRequest, name: string): string | Promise<string> {
+function readId(request: FastifyRequest, { name, whole }: IdParam): string | Promise<string> {
   const { [name]: value } = request.params as Record<string, string>;
-  const isWhole = isUuid(value) || value === undefined || !ID_PREFIX.test(value);
-  if (isWhole) return requireUuid(name, value);
+  const isPrefix = !whole && !isUuid(value) && value !== undefined && ID_PREFIX.test(value);
+  if (!isPrefix) return requireUuid(name, value);
   return completeId(request, name, value).then((id) => id ?? requireUuid(name, value));
 }
 
@@ -29,14 +35,17 @@ const SHORT_ID =
 /**
  * A path parameter that is a UUID, or its first digits: `@UuidParam('agentId') agentId: string`. A
  * malformed id gets 400 with the parameter's name, and digits of several things 409. The service
- * answers 404 for an unknown one.
+ * answers 404 for an unknown one. A route that creates things by id needs `whole`, which refuses
+ * first digits with 400.
  */
-export function UuidParam(name = 'id'): ParameterDecorator {
-  const words = [
-    ApiParam({ name, type: String, format: 'uuid', description: SHORT_ID }),
-    ApiErrors('validation_failed', 'ambiguous_id'),
-  ];
-  return documented(ReadUuid(name), words);
+export function UuidParam(name = 'id', { whole = false } = {}): ParameterDecorator {
+  const words = whole
+    ? [ApiParam({ name, type: String, format: 'uuid' }), ApiErrors('validation_failed')]
+    : [
+        ApiParam({ name, type: String, format: 'uuid', description: SHORT_ID }),
+        ApiErrors('validation_failed', 'ambiguous_id'),
+      ];
+  return documented(ReadUuid({ name, whole }), words);
 }
 
 const VERSION = /^(?:W\/)?"(\d{1,10})"$|^(\d{1,10})$/;

@@ -13,8 +13,8 @@ export function isUuid(value: unknown): value is string {
   return typeof value === 'string' && validate(value);
 }
 
-/** The digits of an id, of which there must be some. */
-export const ID_PREFIX = /^[0-9a-fA-F-]{4,36}$/;
+/** The first 4 to 32 hexadecimal digits of an id, with any dashes. */
+export const ID_PREFIX = /^(?:-*[0-9a-fA-F]){4,32}-*$/;
 
 /** The least and the greatest id that begin with some digits. Undefined: there are too many. */
 export function idsWith(prefix: string): { from: string; to: string } | undefined {

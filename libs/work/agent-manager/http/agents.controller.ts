@@ -56,7 +56,7 @@ export class AgentsController {
   )
   async register(
     @CurrentCaller() caller: Caller,
-    @UuidParam('id') id: string,
+    @UuidParam('id', { whole: true }) id: string,
     @Body() { hostname, hostName, workerId: _workerId, ...body }: RegisterAgentDto,
     @IfMatch() version: number | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
