@@ -7,6 +7,7 @@ import type {
   StepReport,
   CheckWork,
   Finding,
+  RenewedStep,
   StepWork,
 } from '../code/types.js';
 import type { HostCredential } from '#lib/kernel';
@@ -218,7 +219,7 @@ export class DroverApi {
   }
 
   /** Extends the lease of a step. */
-  renewStep(changeId: string, generation: number): Promise<unknown> {
+  renewStep(changeId: string, generation: number): Promise<RenewedStep> {
     const init = { params: { path: { changeId } }, body: { generation } };
     return this.server.post('/api/v1/change-steps/{changeId}/renew', init);
   }

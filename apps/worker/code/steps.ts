@@ -113,7 +113,7 @@ export class Steps {
   private async execute(work: StepWork): Promise<void> {
     const { log, api } = this.parts;
     const { changeId, generation, kind } = work.step;
-    const lease = new StepLease(() => api.renewStep(changeId, generation));
+    const lease = new StepLease(() => this.renew(work));
     const signal = AbortSignal.any([lease.lost, this.stopping.signal]);
     const from = performance.now();
     const report = await this.perform(work, signal).catch((error: unknown) => {
@@ -135,6 +135,14 @@ export class Steps {
       if (isCurable(error)) throw error;
       log.warn('Report of a step refused', { changeId, kind, reason: messageOf(error) });
     });
+  }
+
+  /** A change that is closed or paused meanwhile is not proven any more. */
+  private async renew({ step, next }: StepWork): Promise<void> {
+    const { next: now } = await this.parts.api.renewStep(step.changeId, step.generation);
+    // A server of an earlier version does not tell.
+    if (!next || now === undefined || now?.changeId === next.changeId) return;
+    await this.ahead.take(next.changeId)?.end();
   }
 
   private reportOf(error: unknown): Report {

@@ -56,7 +56,7 @@ test('a report that the server does not take holds the end of a worker for 5 s a
             change: { id: 'c' },
           } as unknown as StepWork),
         reportPullRequest: () => Promise.reject(new Error('There is no forge')),
-        renewStep: () => Promise.resolve(),
+        renewStep: () => Promise.resolve({ until: '', next: null }),
         reportCheck: () => Promise.resolve(),
         planLanding: () => Promise.resolve(),
         reportStep: () => {

@@ -17,6 +17,9 @@ export type HostChange = Schemas['HostChange'];
 /** A pull request, as this host has found it. */
 export type FoundPullRequest = Schemas['RecordPullRequest'];
 
+/** The lease of a step after its renewal. */
+export type RenewedStep = Schemas['RenewedStep'];
+
 /** A check of a repository that this host has claimed. */
 export type CheckWork = Schemas['CheckWork'];
 

@@ -693,8 +693,10 @@ WHERE c.workspace_id = $1 AND ($2::uuid IS NULL OR c.task_id < $2) AND c.state =
 ORDER BY c.task_id DESC LIMIT $3
 
 -- next_to_land
-SELECT c.task_id, c.head_commit FROM changes c
-WHERE c.workspace_id = $1 AND c.repository_id = $2 AND c.target = $3 AND c.task_id <> $4
+SELECT c.task_id, c.head_commit FROM changes l
+JOIN changes c ON c.workspace_id = $1 AND c.repository_id = l.repository_id
+  AND c.target = l.target AND c.task_id <> $2
+WHERE l.workspace_id = $1 AND l.task_id = $2 AND l.step = 'land'
   AND c.step = 'land' AND c.step_due_at <= now() AND c.head_commit IS NOT NULL
   AND (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) = '{}'

@@ -247,7 +247,7 @@ export function stepsOf(
           });
         },
         reportPullRequest: () => Promise.reject(new Error('There is no forge')),
-        renewStep: () => Promise.resolve(),
+        renewStep: () => Promise.resolve({ until: '', next: null }),
         reportCheck: () => Promise.resolve(),
         planLanding: () => Promise.resolve(),
         reportStep: (_, report) => {

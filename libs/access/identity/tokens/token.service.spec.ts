@@ -27,6 +27,9 @@ function service(settings: object = {}): TokenService {
       oidcIssuer: undefined,
       oidcAudience: undefined,
       openSignUp: false,
+      passwordSignIn: true,
+      operatorsNeedSecondFactor: false,
+      singleSignOn: undefined,
       ...settings,
     },
   });

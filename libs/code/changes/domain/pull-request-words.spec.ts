@@ -81,6 +81,13 @@ describe('the words of a pull request', () => {
       .join('');
     expect(body).toContain(code);
     expect(said.match(/#\d+|@\w+|GH-\d|resolves https/gi)).toEqual(['#12']);
+    for (const evasion of [
+      '\\`@all #7\\`',
+      'a ``` @all\n\n#7 ``` b',
+      '<b>\n```\n@all #7\n```\n</b>',
+    ]) {
+      expect(bodyOf(change({ summary: evasion }))).not.toMatch(/#\d|@\w/);
+    }
   });
 
   it('it fits into the limits of a forge', () => {

@@ -1,5 +1,6 @@
 import { cut } from '#lib/kernel';
 import type { ChangeState } from './change-state.js';
+import { withoutReferences } from './references.js';
 import type { ChangeComment, ReviewView } from './review.js';
 
 /** What a host makes of the pull request of a change. PullRequestWorkDto describes its fields. */
@@ -132,21 +133,9 @@ function costOf({ runs, tokens, costUsd }: DescribedChange): string {
   return `${runs} ${runs === 1 ? 'run' : 'runs'}, ${tokens} tokens${usd}`;
 }
 
-const CODE = /(```[\s\S]*?```|`[^`\n]*`)/;
-/** The beginnings of references to a person, a team or an issue, and orders to close one. */
-const REFERENCES =
-  /(?<![\w/])@(?=\w)|#(?=\d)|\bGH-(?=\d)|\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?\s+(?=https?:)/gi;
-const NOTHING = '\u200b';
-
-/**
- * The text without references. Agents wrote it, and a forge would tell everybody whom it names, and
- * close each issue of which it says so. A character without width does not change what people read.
- */
+/** Words of agents, which neither look like a mark of Drover nor refer to anything. */
 function quiet(text: string): string {
-  const parts = plain(text).split(CODE);
-  return parts
-    .map((part, index) => (index % 2 === 1 ? part : part.replaceAll(REFERENCES, `$&${NOTHING}`)))
-    .join('');
+  return withoutReferences(plain(text));
 }
 
 /** Agents wrote it: it must not look like a mark of Drover. */

@@ -11,10 +11,11 @@ import { type AfterCommit, ChangeMoves } from '../moves/change-moves.js';
 import { lockWithAttempts } from '../moves/lock-with-attempts.js';
 import { type ChangeRow, changeById, type LockedChange } from '../store/changes.sql.js';
 import { type HeldStep, isHeld, staleStep } from './held-step.js';
-import { type HostChange, toHostChange } from './host-change.js';
+import { type HostChange, type NextChange, toHostChange, toNextChange } from './host-change.js';
 import {
   endRemoval,
   endSync,
+  nextToLand,
   noteNotLanded,
   noteObstacle,
   planLanding,
@@ -38,8 +39,12 @@ export class ChangeSteps {
    *
    * @throws DroverError `stale_step`
    */
-  renew(held: HeldStep): Promise<{ until: Date }> {
-    return this.extend(held, renewStep, []);
+  async renew(held: HeldStep): Promise<{ until: Date; next: NextChange | null }> {
+    const { until } = await this.extend(held, renewStep, []);
+    const { workspaceId } = held.agent;
+    const tenant = this.database.tenant(workspaceId);
+    const next = await firstRow(tenant, nextToLand, [workspaceId, held.changeId]);
+    return { until, next: next ? toNextChange(next) : null };
   }
 
   /**

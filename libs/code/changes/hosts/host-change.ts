@@ -1,6 +1,7 @@
 import type { RepositoryAccess } from '#lib/repositories/domain';
 import type { ChangeState, Step } from '../domain/change-state.js';
 import type { PullRequestWork } from '../domain/pull-request-words.js';
+import { withoutReferences } from '../domain/references.js';
 import type { ReviewView } from '../domain/review.js';
 import type { ChangeRow } from '../store/changes.sql.js';
 
@@ -26,6 +27,16 @@ export interface RunRepository {
   change: HostChange & { feedback: ReviewView[]; pullRequestUrl: string | null };
 }
 
+/** The change that lands on the same branch after another one. */
+export interface NextChange {
+  changeId: string;
+  headCommit: string;
+}
+
+export function toNextChange(row: { task_id: string; head_commit: string }): NextChange {
+  return { changeId: row.task_id, headCommit: row.head_commit };
+}
+
 /** A step with everything that a host needs for it. */
 export interface StepWork {
   step: { changeId: string; kind: Step; generation: number; until: Date };
@@ -36,7 +47,7 @@ export interface StepWork {
   /** Of the commit on the target. */
   message: string;
   /** The change that lands on the same branch after this one. A host can prove it in advance. */
-  next: { changeId: string; headCommit: string } | null;
+  next: NextChange | null;
   /** Null: its repository has no forge. */
   pullRequest: PullRequestWork | null;
 }
@@ -71,5 +82,9 @@ export function commitMessage(
   const line = title.replaceAll(/\s+/g, ' ').trim();
   const subject = line.length <= MAX_SUBJECT ? line : `${line.slice(0, MAX_SUBJECT - 1)}…`;
   const trailers = [`Drover-Task: ${task}`, ...(run === null ? [] : [`Drover-Run: ${run}`])];
-  return [subject, summary?.trim() ?? '', trailers.join('\n')].filter(Boolean).join('\n\n') + '\n';
+  return (
+    [subject, withoutReferences(summary?.trim() ?? ''), trailers.join('\n')]
+      .filter(Boolean)
+      .join('\n\n') + '\n'
+  );
 }

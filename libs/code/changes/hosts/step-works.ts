@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, firstRow } from '#lib/database';
 import { Repositories } from '#lib/repositories';
 import { PullRequests } from '../forge/pull-requests.js';
-import { commitMessage, type StepWork, toHostChange } from './host-change.js';
+import { commitMessage, type StepWork, toHostChange, toNextChange } from './host-change.js';
 import { type ClaimedStep, nextToLand, wordsOfChange } from './steps.sql.js';
 
 /** Gathers what hosts need for their steps. */
@@ -18,17 +18,16 @@ export class StepWorks {
   async of(workspaceId: string, row: ClaimedStep): Promise<StepWork> {
     const { task_id: changeId, step_generation: generation, step: kind, step_until: until } = row;
     const tenant = this.database.tenant(workspaceId);
-    const branch = [workspaceId, row.repository_id, row.target, changeId];
     const [repository, words, after] = await Promise.all([
       this.repositories.access({ workspaceId, id: row.repository_id }),
       firstRow(tenant, wordsOfChange, [workspaceId, changeId]),
-      kind === 'land' ? firstRow(tenant, nextToLand, branch) : undefined,
+      kind === 'land' ? firstRow(tenant, nextToLand, [workspaceId, changeId]) : undefined,
     ]);
     const { title, summary } = words ?? { title: changeId, summary: null };
     const message = commitMessage({ title, summary }, row);
     const step = { changeId, kind, generation, until };
     const pullRequest = await this.pullRequests.workOf(workspaceId, row, repository);
-    const next = after ? { changeId: after.task_id, headCommit: after.head_commit } : null;
+    const next = after ? toNextChange(after) : null;
     return { step, change: toHostChange(row), repository, title, message, next, pullRequest };
   }
 }

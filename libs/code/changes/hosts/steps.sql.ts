@@ -197,14 +197,16 @@ RETURNING c.task_id`,
 );
 
 /**
- * The change that a host gets after the one that it lands, as long as nothing changes. Index:
- * changes_step_idx. $1 workspace, $2 repository, $3 branch, $4 the change that lands.
+ * The change that a host gets after the one that it lands, as long as nothing changes. Indexes:
+ * primary key, changes_step_idx. $1 workspace, $2 the change that lands.
  */
 export const nextToLand = query<{ task_id: string; head_commit: string }>(
   'next_to_land',
   `
-SELECT c.task_id, c.head_commit FROM changes c
-WHERE c.workspace_id = $1 AND c.repository_id = $2 AND c.target = $3 AND c.task_id <> $4
+SELECT c.task_id, c.head_commit FROM changes l
+JOIN changes c ON c.workspace_id = $1 AND c.repository_id = l.repository_id
+  AND c.target = l.target AND c.task_id <> $2
+WHERE l.workspace_id = $1 AND l.task_id = $2 AND l.step = 'land'
   AND c.step = 'land' AND c.step_due_at <= now() AND c.head_commit IS NOT NULL
   AND (${pausedTypes('$1')} = '{}'
     OR (SELECT ${isOfNone('t.task_type', pausedTypes('$1'))} FROM agent_tasks t

@@ -22,6 +22,7 @@ import {
   PlanLandingDto,
   RecordPullRequestDto,
   ReportStepDto,
+  RenewedStepDto,
   StepLeaseDto,
   StepWorkDto,
 } from './host.dto.js';
@@ -75,7 +76,7 @@ export class ChangeStepsController {
     summary: 'Renew the lease of a step',
     description: 'A pause that ends runs ends the lease as well (409 `stale_step`).',
   })
-  @ApiOkResponse({ type: StepLeaseDto })
+  @ApiOkResponse({ type: RenewedStepDto })
   @ApiErrors('validation_failed', 'change_not_found', 'stale_step')
   renew(
     @CurrentCaller() agent: AgentCaller,

@@ -18,7 +18,7 @@ import {
 import { CHANGE_STATES, type ChangeState, type Step, STEPS } from '../domain/change-state.js';
 import type { PullRequestWork } from '../domain/pull-request-words.js';
 import { type Outcome, OUTCOMES, type StepReport } from '../domain/step-report.js';
-import type { HostChange, RunRepository, StepWork } from '../hosts/host-change.js';
+import type { HostChange, NextChange, RunRepository, StepWork } from '../hosts/host-change.js';
 import type { FoundPullRequest, SaidAtForge } from '../forge/pull-requests.js';
 import type { SubmitRequest } from '../hosts/submissions.js';
 import { ChangeCommentDto, ChangeReviewDto } from './changes.dto.js';
@@ -152,7 +152,7 @@ class PullRequestWorkDto implements PullRequestWork {
   comments!: PullRequestCommentDto[];
 }
 
-class NextChangeDto implements Sent<NonNullable<StepWork['next']>> {
+class NextChangeDto implements Sent<NextChange> {
   @ShownId() changeId!: string;
   @ShownText({ description: 'The submitted commit' }) headCommit!: string;
 }
@@ -191,6 +191,15 @@ export class PlanLandingDto extends HeldStepDto {
 
 export class StepLeaseDto {
   @ShownTime({ description: 'The end of the lease' }) until!: string;
+}
+
+export class RenewedStepDto extends StepLeaseDto {
+  @ApiProperty({
+    type: NextChangeDto,
+    nullable: true,
+    description: 'land: the change that lands afterwards by now. A proof of another one can end',
+  })
+  next!: NextChangeDto | null;
 }
 
 export class ReportStepDto extends HeldStepDto implements StepReport {
