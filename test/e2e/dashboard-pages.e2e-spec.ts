@@ -384,6 +384,8 @@ it('an admin edits the settings of a repository, and a member those of a schedul
   const { body: repository } = await fleet.api.post<{ id: string }>('/repositories', {
     name: 'shop',
     url: 'https://git.example.com/shop.git',
+    requiredChecks: ['test (ubuntu-latest, 20)', 'lint'],
+    protectedPaths: ['a, b'],
   });
   await page.goto(`/repositories/${repository.id}`);
   await button('Edit repository').click();
@@ -397,6 +399,7 @@ it('an admin edits the settings of a repository, and a member those of a schedul
   await fill('Kind of the reviewing agent', 'codex');
   await fill('Variables', 'CI=true');
   await fill('Secret variables', 'NPM_TOKEN=a=b');
+  await fill('Cached folders', 'c, d\ne');
   await expectNoAxeFindings();
   await confirm('Save changes');
   await page.getByText('NPM_TOKEN', { exact: true }).waitFor();
@@ -407,6 +410,9 @@ it('an admin edits the settings of a repository, and a member those of a schedul
     reviewer: { kind: 'codex' },
     variables: { CI: 'true' },
     secretNames: ['NPM_TOKEN'],
+    requiredChecks: ['test (ubuntu-latest, 20)', 'lint'],
+    protectedPaths: ['a, b'],
+    cachePaths: ['c, d', 'e'],
   });
   const tasks = [{ taskType: 'test' }];
   const { body: schedule } = await fleet.api.post<{ id: string; nextDueAt: string }>('/schedules', {

@@ -22,6 +22,16 @@ export function RepositoryFields({ of }: { of: Repository }) {
       defaultValue={of[name] ?? ''}
     />
   );
+  // Checks and paths can contain commas.
+  const lines = (name: 'protectedPaths' | 'cachePaths' | 'requiredChecks') => (
+    <textarea
+      className="input"
+      name={name}
+      rows={2}
+      spellCheck={false}
+      defaultValue={of[name].join('\n')}
+    />
+  );
   const choice = (name: keyof Repository, words: Record<string, string>) => (
     <select className="input" name={name} defaultValue={String(of[name])}>
       {Object.entries(words).map(([value, word]) => (
@@ -96,15 +106,18 @@ export function RepositoryFields({ of }: { of: Repository }) {
             .join('\n')}
         />
       </Field>
-      <Field label="Protected paths" hint="Separate with commas. No agent changes them.">
-        {text('protectedPaths')}
+      <Field label="Protected paths" hint="One a line. No agent changes them.">
+        {lines('protectedPaths')}
       </Field>
       <div className="pair">
         <Field label="Folder" hint="Checkouts are limited to it.">
           {text('path')}
         </Field>
-        <Field label="Cached folders" hint="Setup makes them, later checkouts share them.">
-          {text('cachePaths')}
+        <Field
+          label="Cached folders"
+          hint="One a line. Setup makes them, later checkouts share them."
+        >
+          {lines('cachePaths')}
         </Field>
       </div>
       <div className="pair">
@@ -122,8 +135,8 @@ export function RepositoryFields({ of }: { of: Repository }) {
         <Field label="Address of its API" hint="Empty: the usual one.">
           {text('forgeUrl')}
         </Field>
-        <Field label="Required checks" hint="Separate with commas.">
-          {text('requiredChecks')}
+        <Field label="Required checks" hint="One a line.">
+          {lines('requiredChecks')}
         </Field>
       </div>
       <Field label="New token" hint="For https. Empty: keep the credentials.">

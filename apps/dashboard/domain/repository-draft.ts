@@ -6,9 +6,9 @@ type ChangeRepository = components['schemas']['ChangeRepository'];
 /** Reads all settings of a repository from its form. An empty secret keeps the present one. */
 export function readRepository(form: FormData): ChangeRepository {
   const text = (name: string) => String(form.get(name) ?? '').trim();
-  const list = (name: string) =>
+  const list = (name: string, between = ',') =>
     text(name)
-      .split(',')
+      .split(between)
       .map((part) => part.trim())
       .filter(Boolean);
   const token = text('token');
@@ -31,14 +31,14 @@ export function readRepository(form: FormData): ChangeRepository {
     setupTimeoutSeconds: Number(text('setupTimeoutSeconds')),
     acceptanceTimeoutSeconds: Number(text('acceptanceTimeoutSeconds')),
     variables: readVariables(text('variables'), 'variables') ?? {},
-    protectedPaths: list('protectedPaths'),
+    protectedPaths: list('protectedPaths', '\n'),
     path: text('path') || null,
-    cachePaths: list('cachePaths'),
+    cachePaths: list('cachePaths', '\n'),
     network: text('network') as NonNullable<ChangeRepository['network']>,
     allowedHosts: list('allowedHosts'),
     forge: text('forge') as NonNullable<ChangeRepository['forge']>,
     forgeUrl: text('forgeUrl') || null,
-    requiredChecks: list('requiredChecks'),
+    requiredChecks: list('requiredChecks', '\n'),
     ...(token !== '' && { credentials: { kind: 'token' as const, token } }),
     ...(secrets && { secrets }),
     ...(removedSecrets.length > 0 && { removedSecrets }),
