@@ -89,9 +89,10 @@ describe('the dashboard', () => {
     await page.goto(`/tasks/${taskId}`);
     const conversation = page.getByRole('list', { name: 'Conversation with the agent' });
     await conversation.getByText('I write the haiku.').waitFor();
-    expect(await conversation.getByText('+queues').isVisible()).toBe(false);
+    const added = conversation.locator('.diff-code-insert', { hasText: 'queues' });
+    expect(await added.isVisible()).toBe(false);
     await conversation.getByText('Write haiku.txt').click();
-    await conversation.getByText('+queues').waitFor();
+    await added.waitFor();
     const [whole] = await Promise.all([
       page.waitForEvent('download'),
       conversation.getByRole('button', { name: 'Download the whole text' }).click(),
