@@ -86,7 +86,8 @@ async function buildServer() {
   const mains = ['apps/server', 'apps/worker', 'apps/gateway', 'tools/start'];
   copyCompiled(into, [...mains.map((path) => `dist/${path}/main.js`), ENV_NODE, INNER_PROCESS]);
   copy(into, 'libs/dev/local-servers/processes/supervisor-process.mjs');
-  for (const folder of ['dist/dashboard', 'prisma/migrations'])
+  copy(into, 'deploy/worker.env');
+  for (const folder of ['dist/dashboard', 'prisma/migrations', 'deploy/pm2', 'deploy/systemd'])
     cpSync(join(root, folder), join(into, folder), { recursive: true });
   mkdirSync(join(into, 'bin'));
   copyFileSync(join(root, 'scripts', 'drover-server.mjs'), join(into, 'bin', 'drover-server.mjs'));
@@ -96,7 +97,7 @@ async function buildServer() {
     description: 'Drover: a self-hosted control plane for fleets of AI agents',
     engines: { node: ENGINES.hosts },
     bin: { 'drover-server': 'bin/drover-server.mjs' },
-    files: ['bin', 'dist', 'libs', 'prisma'],
+    files: ['bin', 'deploy', 'dist', 'libs', 'prisma'],
     imports: importsOf(['gateway', 'server', 'start', 'worker']),
     dependencies: {
       '@node-rs/argon2': dependencies['@node-rs/argon2'],

@@ -148,8 +148,10 @@ export class Podman {
 
   /** Returns the configuration of the image. */
   async config(): Promise<Record<string, unknown>> {
-    const text = await this.to(['image', 'inspect', '--format', '{{json .Config}}', 'drover']);
-    return JSON.parse(text) as Record<string, unknown>;
+    const inspect = ['image', 'inspect', '--format', '{{json .}}', 'drover'];
+    type Inspected = { Config: object; HealthCheck?: object; Healthcheck?: object };
+    const image = JSON.parse(await this.to(inspect)) as Inspected;
+    return { ...image.Config, Healthcheck: image.HealthCheck ?? image.Healthcheck };
   }
 
   /** A container of the image, on this machine's network. */

@@ -12,8 +12,8 @@ import { testServers } from '../support/servers.js';
 import { waitFor } from '../support/wait-for.js';
 import { Program } from './program.js';
 
-/** The limit of the size of the image's `node_modules` on disk: 196 MB when this was written. */
-const MOST_MEGABYTES = 210;
+/** The limit of the size of the image's `node_modules` on disk: 211 MB when this was written. */
+const MOST_MEGABYTES = 220;
 
 const LISTENING = /"listening".*?"address":"([^"]+)"/;
 

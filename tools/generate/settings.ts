@@ -46,9 +46,9 @@ the program names the setting and the accepted values, and exits.
 Each setting can come from a file: add \`_FILE\` to its name. Give secrets as files, because other processes of
 the user can read an environment.
 
-\`npm start\` sets the required settings and passes on the others. It reads \`PORT\` and
-\`DROVER_HOME\`, the folder of its data (\`.drover\` of the clone). \`npm run generate\` writes this page
-from the sources; change them there.
+\`npx @drover/server up\` sets the required settings and passes on the others. It reads \`PORT\` and
+\`DROVER_HOME\`, the folder of its data (\`.drover\` of your home folder; \`npm start\`: of the clone).
+\`npm run generate\` writes this page from the sources; change them there.
 `;
 
 /** An impossible value of every setting. The error of its schema names the allowed values. */
