@@ -148,7 +148,7 @@ SELECT m.role
 SELECT u.id FROM users u
     WHERE u.id = $1 AND u.disabled_at IS NULL AND (
       EXISTS (SELECT FROM workspace_members m WHERE m.workspace_id = $2 AND m.user_id = u.id)
-      OR EXISTS (SELECT FROM users o WHERE o.id = $3 AND o.is_operator))
+      OR $3::boolean)
 
 -- identity_find_workspaces_of
 SELECT m.workspace_id

@@ -92,9 +92,6 @@ SELECT set_config('idle_in_transaction_session_timeout', $2, true)
 FROM coordinator_leadership WHERE id = 1 AND epoch = $1
 FOR KEY SHARE
 
--- coordinator_is_operator
-SELECT is_operator FROM users WHERE id = $1 AND disabled_at IS NULL
-
 -- coordinator_list_workspace_ids
 SELECT id FROM workspaces WHERE archived_at IS NULL ORDER BY id DESC LIMIT $1
 

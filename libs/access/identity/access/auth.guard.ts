@@ -1,6 +1,5 @@
-import { type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import { type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CONFIG, type Config } from '#lib/config';
 import type { RouteGuard } from '#lib/http';
 import { type Caller, DroverError } from '#lib/kernel';
 import { type AccessPlan, checkKind, checkRights } from '../domain/access-plan.js';
@@ -27,7 +26,6 @@ export class AuthGuard implements RouteGuard {
     private readonly memberships: Memberships,
     private readonly revocations: Revocations,
     private readonly limits: RequestLimits,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'identity'>,
   ) {}
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
@@ -123,8 +121,7 @@ export class AuthGuard implements RouteGuard {
   ): Promise<true> {
     if (!plan.workspace) {
       request.account = await this.accountOf(claims);
-      requireOperator(plan, request.account);
-      if (plan.operator) await this.requireFactor(claims.userId);
+      if (plan.operator) await this.requireOperator(request.account);
       return true;
     }
     const caller = await this.memberOf(claims, requestedWorkspace(request));
@@ -134,11 +131,15 @@ export class AuthGuard implements RouteGuard {
     return true;
   }
 
-  /** @throws DroverError `second_factor_missing` */
-  private async requireFactor(userId: string): Promise<void> {
-    const { operatorsNeedSecondFactor: isNeeded, passwordSignIn } = this.config.identity;
-    if (!isNeeded || !passwordSignIn || !(await this.memberships.lacksFactor(userId))) return;
-    throw new DroverError('second_factor_missing');
+  /**
+   * After the account is set, because the log also names refused callers.
+   *
+   * @throws DroverError `forbidden` or `second_factor_missing`
+   */
+  private async requireOperator({ userId, isOperator }: Account): Promise<void> {
+    if (isOperator) return;
+    if (await this.memberships.lacksFactor(userId)) throw new DroverError('second_factor_missing');
+    throw new DroverError('forbidden', { detail: 'Only operators of this installation may.' });
   }
 
   private async accountOf(claims: UserClaims): Promise<Account> {
@@ -160,12 +161,6 @@ export class AuthGuard implements RouteGuard {
     if (role === undefined) throw new DroverError('workspace_not_found');
     return { kind: 'user', workspaceId, userId, sessionId, role };
   }
-}
-
-/** After the account is set, because the log also names refused callers. */
-function requireOperator({ operator }: AccessPlan, { isOperator }: Account): void {
-  if (!operator || isOperator) return;
-  throw new DroverError('forbidden', { detail: 'Only operators of this installation may.' });
 }
 
 function ticketOf({ query }: FastifyRequest): string | undefined {

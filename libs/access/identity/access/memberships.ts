@@ -1,4 +1,5 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type Config } from '#lib/config';
 import { Database, firstRow } from '#lib/database';
 import type { MemberRole } from '#lib/kernel';
 import { findAccount, findMembership, findWorkspacesOf } from './membership.sql.js';
@@ -8,14 +9,13 @@ import { ShortMemory } from './short-memory.js';
 /** Another server can use a role for this long after it was removed here. */
 const REMEMBERED = { seconds: 3, max: 10_000 };
 
-interface Standing {
-  isOperator: boolean;
-  lacksFactor: boolean;
-}
+/** What a user is in the installation. */
+type Standing = 'operator' | 'operator without factor' | 'user';
 
 /** Roles of users, at most three seconds old. */
 @Injectable()
 export class Memberships {
+  private readonly needsFactor: boolean;
   private readonly roles: ShortMemory<MemberRole | undefined>;
   private readonly operators: ShortMemory<Standing | undefined>;
   private readonly onlyWorkspaces: ShortMemory<string | undefined>;
@@ -23,7 +23,10 @@ export class Memberships {
   constructor(
     private readonly database: Database,
     revocations: Revocations,
+    @Inject(CONFIG) config: Pick<Config, 'identity'>,
   ) {
+    const { operatorsNeedSecondFactor, passwordSignIn } = config.identity;
+    this.needsFactor = operatorsNeedSecondFactor && passwordSignIn;
     this.roles = new ShortMemory((key) => this.readRole(key), REMEMBERED);
     this.operators = new ShortMemory((userId) => this.readOperator(userId), REMEMBERED);
     this.onlyWorkspaces = new ShortMemory((userId) => this.readOnlyWorkspace(userId), REMEMBERED);
@@ -45,14 +48,18 @@ export class Memberships {
     return this.onlyWorkspaces.get(userId);
   }
 
-  /** Whether the user is an operator. Undefined if the user is unknown or disabled. */
+  /**
+   * Whether the user has the rights of an operator now. Undefined if the user is unknown or
+   * disabled.
+   */
   async isOperator(userId: string): Promise<boolean | undefined> {
-    return (await this.operators.get(userId))?.isOperator;
+    const standing = await this.operators.get(userId);
+    return standing && standing === 'operator';
   }
 
-  /** Whether the user has a password and no second factor. */
+  /** Whether the user is an operator without the second factor that OPERATORS_NEED_SECOND_FACTOR asks for. */
   async lacksFactor(userId: string): Promise<boolean> {
-    return (await this.operators.get(userId))?.lacksFactor ?? true;
+    return (await this.operators.get(userId)) === 'operator without factor';
   }
 
   forgetUser(userId: string): void {
@@ -75,6 +82,7 @@ export class Memberships {
   private async readOperator(userId: string): Promise<Standing | undefined> {
     const row = await firstRow(this.database.service, findAccount, [userId]);
     if (row === undefined || row.disabled) return undefined;
-    return { isOperator: row.is_operator, lacksFactor: row.lacks_factor };
+    if (!row.is_operator) return 'user';
+    return this.needsFactor && row.lacks_factor ? 'operator without factor' : 'operator';
   }
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Secret, TOTP } from 'otpauth';
 import { newId } from '#lib/kernel';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
-import { aUser } from '../../../../test/support/factories.js';
+import { aUser, aWorkspace } from '../../../../test/support/factories.js';
 import { hashPassword } from '../passwords/argon2.js';
 import { type IdentityApp, startIdentityApp } from '../testing/app.js';
 
@@ -152,15 +152,27 @@ describe('a second factor', () => {
   });
 
   it('an operator without it can only set it up where operators need one', async () => {
-    const { login, api } = await aPerson({ operator: true });
+    const { login, api, userId } = await aPerson({ operator: true });
     expect((await api.get('/users')).status).toBe(200);
+    const workspaceId = await aWorkspace(db.owner);
+    await db.owner.query(
+      `INSERT INTO workspace_members (workspace_id, user_id, role) VALUES ($1, $2, 'OWNER')`,
+      [workspaceId, userId],
+    );
+    const add = async (on: typeof api) =>
+      on.post(`/workspaces/${workspaceId}/members`, {
+        userId: (await aPerson()).userId,
+        role: 'VIEWER',
+      });
     const there = strict.api(String((await login(undefined, strict)).body['accessToken']));
     expect(await there.get('/users')).toMatchObject(refusal(403, 'second_factor_missing'));
+    expect((await add(there)).status).toBe(404);
     const { body } = await there.post<{ secret: string }>('/auth/second-factor', {
       password: PASSWORD,
     });
     await there.post('/auth/second-factor/complete', { code: codeOf(body.secret) });
     expect((await there.get('/users')).status).toBe(200);
+    expect((await add(there)).status).toBe(201);
   });
 
   it('a secret survives a new master key, which seals it at the next sign-in', async () => {

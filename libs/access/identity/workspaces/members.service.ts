@@ -8,6 +8,7 @@ import {
   type Page,
   toPage,
 } from '#lib/kernel';
+import { Memberships } from '../access/memberships.js';
 import { type Actor, decideAdd, decideChange, decideRemove } from '../domain/member-rules.js';
 import { endInvitationOfMember } from './invitations.sql.js';
 import { findUserToAdd, lockOwnersAndMember } from './members.sql.js';
@@ -29,6 +30,7 @@ export class MembersService {
     private readonly database: Database,
     private readonly revocations: Revocations,
     private readonly hooks: MemberHooks,
+    private readonly memberships: Memberships,
   ) {}
 
   async list(
@@ -128,7 +130,9 @@ export class MembersService {
   }
 
   private async findUser(asker: Actor, workspaceId: string, id: string): Promise<string> {
-    const parameters = [id, workspaceId, asker.userId];
+    // An API key has no user.
+    const isOperator = asker.userId !== '' && (await this.memberships.isOperator(asker.userId));
+    const parameters = [id, workspaceId, isOperator ?? false];
     const user = await firstRow(this.database.service, findUserToAdd, parameters);
     if (user !== undefined) return user.id;
     const detail =

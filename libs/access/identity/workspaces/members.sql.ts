@@ -23,14 +23,14 @@ export const lockOwnersAndMember = command<{
  * user who already is a member. Other answers would reveal who has an account.
  *
  * As the service role, because a tenant sees only its own members. Indexes: primary keys. $1 user,
- * $2 the workspace, $3 the caller.
+ * $2 the workspace, $3 whether the caller is an operator.
  */
 export const findUserToAdd = query<{ id: string }>(
   'identity_find_user_to_add',
   `SELECT u.id FROM users u
     WHERE u.id = $1 AND u.disabled_at IS NULL AND (
       EXISTS (SELECT FROM workspace_members m WHERE m.workspace_id = $2 AND m.user_id = u.id)
-      OR EXISTS (SELECT FROM users o WHERE o.id = $3 AND o.is_operator))`,
+      OR $3::boolean)`,
 );
 
 /**

@@ -1,16 +1,5 @@
 import { query } from '#lib/database';
 
-/**
- * True for a user who operates the installation, and so can see all workspaces.
- *
- * As the service role, because the tenant's view of its members must not decide this. Index:
- * primary key. $1 user.
- */
-export const isOperator = query<{ is_operator: boolean }>(
-  'coordinator_is_operator',
-  `SELECT is_operator FROM users WHERE id = $1 AND disabled_at IS NULL`,
-);
-
 /** Index: primary key. $1 workspace. As the service role. */
 export const workspaceExists = query<{ id: string }>(
   'coordinator_workspace_exists',

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Database, firstRow, type ServiceScope, type TenantScope } from '#lib/database';
+import { Memberships } from '#lib/identity';
 import { type Caller, DroverError } from '#lib/kernel';
-import { isOperator, listWorkspaceIds, workspaceExists } from './visibility.sql.js';
+import { listWorkspaceIds, workspaceExists } from './visibility.sql.js';
 
 /** Maximum number of workspaces that an operator sees by id. */
 const LISTED_WORKSPACES = 1_000;
@@ -16,7 +17,10 @@ export interface View {
 /** Members see their own workspace. Operators of the installation see all. */
 @Injectable()
 export class Visibility {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly memberships: Memberships,
+  ) {}
 
   /**
    * @param requested the workspace to show; without one, all that the caller can see
@@ -45,7 +49,6 @@ export class Visibility {
   private async isOperator(caller: Caller): Promise<boolean> {
     // A key belongs to one workspace, even if an operator created it.
     if (caller.kind !== 'user') return false;
-    const user = await firstRow(this.database.service, isOperator, [caller.userId]);
-    return user?.is_operator ?? false;
+    return (await this.memberships.isOperator(caller.userId)) ?? false;
   }
 }
