@@ -443,7 +443,7 @@ describe('an error', () => {
   it.each<{ line: string; code: number; sentence: RegExp; env?: Record<string, string> }>([
     { line: 'task show not-an-id', code: 5, sentence: /No task has the id or name not-an-id/ },
     { line: 'task list --project nowhere', code: 5, sentence: /No project has the id or name/ },
-    { line: 'login http://127.0.0.1:9 --name x', code: 2, sentence: /No answer to/ },
+    { line: 'login http://127.0.0.1:9 --name x', code: 6, sentence: /cannot be reached/ },
     { line: `task show ${NO_SUCH}`, code: 5, sentence: /task does not exist/ },
     { line: 'task lst', code: 2, sentence: /unknown command 'lst'/ },
     { line: 'tsk', code: 2, sentence: /unknown command 'tsk'/ },
