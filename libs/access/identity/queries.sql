@@ -144,6 +144,11 @@ SELECT m.role
     WHERE m.workspace_id = $1 AND m.user_id = $2
       AND w.archived_at IS NULL AND u.disabled_at IS NULL
 
+-- identity_find_unlinked
+SELECT u.disabled_at IS NOT NULL AS disabled,
+          EXISTS (SELECT FROM user_identities s WHERE s.user_id = u.id AND s.issuer = $2) AS has_subject
+     FROM users u WHERE u.email = $1
+
 -- identity_find_user_to_add
 SELECT u.id FROM users u
     WHERE u.id = $1 AND u.disabled_at IS NULL AND (
@@ -182,13 +187,21 @@ INSERT INTO workspace_invitations (workspace_id, id, email, role, invited_by, to
 
 -- identity_link_identity
 WITH made AS (
-     INSERT INTO users (id, email, name) VALUES ($4, $5, $6)
+     INSERT INTO users (id, email, name)
+     SELECT $4, $5, $6 WHERE $8 OR EXISTS (SELECT FROM workspace_invitations i
+     JOIN workspaces w ON w.id = i.workspace_id AND w.archived_at IS NULL AND i.expires_at > now()
+     JOIN workspace_members m ON m.workspace_id = i.workspace_id AND m.user_id = i.invited_by
+      AND (m.role = 'OWNER' OR m.role = 'ADMIN' AND i.role <> 'OWNER')
+     JOIN users inviter ON inviter.id = m.user_id AND inviter.disabled_at IS NULL WHERE i.email = $5)
      ON CONFLICT (email) DO NOTHING
      RETURNING id),
    chosen AS (
      SELECT id FROM made
      UNION ALL
-     SELECT id FROM users WHERE email = $5 AND ($7 AND email_verified OR password_hash IS NULL)
+     SELECT u.id FROM users u
+      WHERE u.email = $5 AND ($7 AND u.email_verified OR u.password_hash IS NULL)
+        AND u.disabled_at IS NULL
+        AND NOT EXISTS (SELECT FROM user_identities s WHERE s.user_id = u.id AND s.issuer = $2)
      LIMIT 1)
    INSERT INTO user_identities (id, user_id, issuer, subject)
    SELECT $1, id, $2, $3 FROM chosen

@@ -185,6 +185,11 @@ export const variables = z.object({
    * the groups alone decide the role of the user in the workspaces that are named here.
    */
   OIDC_GROUP_ROLES: groupRoles.default([]),
+  /**
+   * Create an account for everybody whom OIDC_ISSUER signs in. Otherwise only for invited users, and
+   * for users with a role by OIDC_GROUP_ROLES. OPEN_SIGN_UP includes it.
+   */
+  OIDC_SIGN_UP: flag.default(false),
   /** Refuse operators with a password and without a second factor what only operators can do. */
   OPERATORS_NEED_SECOND_FACTOR: flag.default(false),
   /** Allow sign-in and sign-up with passwords. Otherwise only single sign-on. */
@@ -454,6 +459,7 @@ function toConfig(env: z.infer<typeof environment>) {
       oidcIssuer: env.OIDC_ISSUER,
       oidcAudience: env.OIDC_AUDIENCE,
       openSignUp: env.OPEN_SIGN_UP,
+      oidcSignUp: env.OIDC_SIGN_UP,
       passwordSignIn: env.PASSWORD_SIGN_IN,
       operatorsNeedSecondFactor: env.OPERATORS_NEED_SECOND_FACTOR,
       /** Undefined without OIDC_CLIENT_ID. */

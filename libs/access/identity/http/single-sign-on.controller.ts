@@ -61,6 +61,7 @@ export class SingleSignOnController {
     'email_not_verified',
     'email_taken',
     'account_disabled',
+    'no_account',
     'issuer_unavailable',
     'rate_limited',
   )
@@ -103,6 +104,7 @@ export class SingleSignOnController {
     'email_not_verified',
     'email_taken',
     'account_disabled',
+    'no_account',
     'issuer_unavailable',
   )
   completeDevice(

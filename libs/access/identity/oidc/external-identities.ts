@@ -2,12 +2,16 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
 import { Database, firstRow } from '#lib/database';
 import { DroverError, newId } from '#lib/kernel';
-import { findIdentity, linkIdentity } from './oidc-users.sql.js';
+import { findIdentity, findUnlinked, linkIdentity } from './oidc-users.sql.js';
 import type { ExternalIdentity } from './external-token.js';
 
 const UNCONFIRMED =
   'An account has this address, and nobody confirmed that it is yours. Sign in to it with its ' +
   'password, or ask an operator to confirm it with `drover user verify`.';
+
+const OF_ANOTHER =
+  'The account with this address belongs to another user of the identity provider. Ask an ' +
+  'operator: the page about sign-in says how to link it anew.';
 
 /** The users of an issuer's subjects. */
 @Injectable()
@@ -17,33 +21,44 @@ export class ExternalIdentities {
    * wait for the owner to be linked.
    */
   private readonly trustsPasswords: boolean;
+  private readonly createsUsers: boolean;
 
   constructor(
     private readonly database: Database,
     @Inject(CONFIG) config: Pick<Config, 'identity'>,
   ) {
-    this.trustsPasswords = !config.identity.openSignUp;
+    const { openSignUp, oidcSignUp } = config.identity;
+    this.trustsPasswords = !openSignUp;
+    this.createsUsers = openSignUp || oidcSignUp;
   }
 
   /**
    * The user of a subject. At its first sight it is linked to the account with its verified address,
-   * or to a new account.
+   * or to a new account. A new one needs an invitation, a setting, or `isExpected`.
    *
-   * @throws DroverError `email_not_verified` or `email_taken`
+   * @throws DroverError `email_not_verified`, `email_taken`, `account_disabled` or `no_account`
    */
-  async userOf(issuer: string, identity: ExternalIdentity): Promise<string> {
+  async userOf(issuer: string, identity: ExternalIdentity, isExpected = false): Promise<string> {
     const { service } = this.database;
     const { subject, verifiedEmail: email, name = email } = identity;
     const key = [issuer, subject];
     const linked = await firstRow(service, findIdentity, key);
     if (linked !== undefined) return linked.user_id;
     if (email === undefined) throw new DroverError('email_not_verified');
-    const parameters = [newId(), issuer, subject, newId(), email, name, this.trustsPasswords];
+    const rights = [this.trustsPasswords, this.createsUsers || isExpected];
+    const parameters = [newId(), issuer, subject, newId(), email, name, ...rights];
     const made =
       (await firstRow(service, linkIdentity, parameters)) ??
       (await firstRow(service, findIdentity, key)) ??
       (await firstRow(service, linkIdentity, parameters));
-    if (made === undefined) throw new DroverError('email_taken', { detail: UNCONFIRMED });
-    return made.user_id;
+    return made?.user_id ?? this.refuse(email, issuer);
+  }
+
+  private async refuse(email: string, issuer: string): Promise<never> {
+    const account = await firstRow(this.database.service, findUnlinked, [email, issuer]);
+    if (account === undefined) throw new DroverError('no_account');
+    if (account.has_subject) throw new DroverError('email_taken', { detail: OF_ANOTHER });
+    if (account.disabled) throw new DroverError('account_disabled');
+    throw new DroverError('email_taken', { detail: UNCONFIRMED });
   }
 }

@@ -53,8 +53,8 @@ export class ExternalUsers {
   }
 
   /**
-   * @throws DroverError `invalid_token`, `token_expired`, `email_not_verified`, `email_taken` or
-   *   `issuer_unavailable`
+   * @throws DroverError `invalid_token`, `token_expired`, `email_not_verified`, `email_taken`,
+   *   `account_disabled`, `no_account` or `issuer_unavailable`
    */
   async authenticate(token: string): Promise<UserClaims> {
     const known = this.known.get(token);

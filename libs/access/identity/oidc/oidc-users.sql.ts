@@ -1,4 +1,5 @@
 import { command, query } from '#lib/database';
+import { OPEN } from '../workspaces/invitations.sql.js';
 
 /** The user of an issuer's subject. Cached. Index: the unique key. */
 export const findIdentity = query<{ user_id: string }>(
@@ -8,26 +9,41 @@ export const findIdentity = query<{ user_id: string }>(
 
 /**
  * Links an issuer's subject to the user with a verified e-mail address, and creates the user if
- * there is none: identity id, issuer, subject, new user's id, e-mail address, name, and whether a
- * user with a password and a verified address can be linked. No row if no user can be.
+ * there is none: identity id, issuer, subject, new user's id, e-mail address, name, whether a user
+ * with a password and a verified address can be linked, and whether a user without an invitation
+ * can be created. No row if no user can be.
  *
- * At the first sight of a subject. Indexes: users_email_key and the identities' unique key. Of two
- * concurrent first requests, the INSERT of the second finds the identity of the first; its caller
- * then reads it.
+ * A user who has another subject of the issuer is not linked, because the provider may have given
+ * the address to another person. At the first sight of a subject. Indexes: users_email_key,
+ * user_identities_user_id_idx, workspace_invitations_addressee_idx and the identities' unique key.
+ * Of two concurrent first requests, the INSERT of the second finds the identity of the first; its
+ * caller then reads it.
  */
 export const linkIdentity = command<{ user_id: string }>(
   'identity_link_identity',
   `WITH made AS (
-     INSERT INTO users (id, email, name) VALUES ($4, $5, $6)
+     INSERT INTO users (id, email, name)
+     SELECT $4, $5, $6 WHERE $8 OR EXISTS (SELECT FROM ${OPEN} WHERE i.email = $5)
      ON CONFLICT (email) DO NOTHING
      RETURNING id),
    chosen AS (
      SELECT id FROM made
      UNION ALL
-     SELECT id FROM users WHERE email = $5 AND ($7 AND email_verified OR password_hash IS NULL)
+     SELECT u.id FROM users u
+      WHERE u.email = $5 AND ($7 AND u.email_verified OR u.password_hash IS NULL)
+        AND u.disabled_at IS NULL
+        AND NOT EXISTS (SELECT FROM user_identities s WHERE s.user_id = u.id AND s.issuer = $2)
      LIMIT 1)
    INSERT INTO user_identities (id, user_id, issuer, subject)
    SELECT $1, id, $2, $3 FROM chosen
    ON CONFLICT (issuer, subject) DO NOTHING
    RETURNING user_id`,
+);
+
+/** Why no user can be linked. Indexes: users_email_key, user_identities_user_id_idx. $1 address, $2 issuer. */
+export const findUnlinked = query<{ disabled: boolean; has_subject: boolean }>(
+  'identity_find_unlinked',
+  `SELECT u.disabled_at IS NOT NULL AS disabled,
+          EXISTS (SELECT FROM user_identities s WHERE s.user_id = u.id AND s.issuer = $2) AS has_subject
+     FROM users u WHERE u.email = $1`,
 );

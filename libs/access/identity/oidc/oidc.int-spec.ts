@@ -86,7 +86,7 @@ let counter = 0;
 beforeAll(async () => {
   db = await createTestDatabase();
   await issuer.start();
-  const env = { OIDC_ISSUER: issuer.url, OIDC_AUDIENCE: 'drover-api' };
+  const env = { OIDC_ISSUER: issuer.url, OIDC_AUDIENCE: 'drover-api', OIDC_SIGN_UP: 'true' };
   server = await startIdentityApp(db, { env });
 });
 

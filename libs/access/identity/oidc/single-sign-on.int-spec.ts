@@ -6,7 +6,9 @@ import { TestOpenIdProvider } from '../../../../test/support/openid-provider.js'
 import { type IdentityApp, startIdentityApp } from '../testing/app.js';
 
 const PUBLIC_URL = 'https://drover.example.test';
-const [SLUG, OTHER] = [`team-${newId().slice(-8)}`, `other-${newId().slice(-8)}`];
+const [SLUG, OTHER, STAFF] = ['team', 'other', 'staff'].map(
+  (name) => `${name}-${newId().slice(-8)}`,
+);
 
 let db: TestDatabase;
 let provider: TestOpenIdProvider;
@@ -22,7 +24,9 @@ beforeAll(async () => {
       ...provider.settings(PUBLIC_URL),
       PASSWORD_SIGN_IN: 'false',
       LOGIN_ATTEMPTS_PER_MINUTE: '1000',
-      OIDC_GROUP_ROLES: `developers=${SLUG}:MEMBER, leads=${SLUG}:ADMIN, owners=${OTHER}:OWNER`,
+      OIDC_GROUP_ROLES:
+        `developers=${SLUG}:MEMBER, leads=${SLUG}:ADMIN, owners=${OTHER}:OWNER, ` +
+        `staff=${STAFF}:VIEWER`,
     },
   });
   [workspaceId, otherId] = [await aWorkspace(db.owner), await aWorkspace(db.owner)];
@@ -40,7 +44,7 @@ afterAll(async () => {
 beforeEach(() => {
   const sub = newId();
   const email = `${sub}@example.test`;
-  provider.person = { sub, email, email_verified: true, name: 'Ann' };
+  provider.person = { sub, email, email_verified: true, name: 'Ann', groups: ['staff'] };
 });
 
 interface Start {
@@ -67,6 +71,14 @@ const roleOf = async (userId: unknown, of = workspaceId) => {
   const sql = 'SELECT role FROM workspace_members WHERE workspace_id = $1 AND user_id = $2';
   const { rows } = await db.owner.query<{ role: string }>(sql, [of, userId]);
   return rows[0]?.role;
+};
+
+const idOf = async (slug: string) => {
+  const { rows } = await db.owner.query<{ id: string }>(
+    'SELECT id FROM workspaces WHERE slug = $1',
+    [slug],
+  );
+  return rows[0]?.id ?? '';
 };
 
 describe('single sign-on', () => {
@@ -159,6 +171,54 @@ describe('single sign-on', () => {
     const { body } = await signIn();
     await db.owner.query('UPDATE users SET disabled_at = now() WHERE id = $1', [body['userId']]);
     expect(await signIn()).toMatchObject(refusal(403, 'account_disabled'));
+  });
+
+  it('the address of an account leads to it only once, and never if the account is disabled', async () => {
+    const { userId } = (await signIn()).body;
+    const { email } = provider.person;
+    provider.person = { ...provider.person, sub: newId() };
+    expect(await signIn()).toMatchObject({ ...refusal(409, 'email_taken') });
+    await db.owner.query('DELETE FROM user_identities WHERE user_id = $1', [userId]);
+    expect(await signIn()).toMatchObject({ status: 200, body: { userId } });
+    const disabled = await aUser(db.owner, { email: `disabled-${email}` });
+    await db.owner.query('UPDATE users SET disabled_at = now() WHERE id = $1', [disabled]);
+    provider.person = { ...provider.person, sub: newId(), email: `disabled-${email}` };
+    expect(await signIn()).toMatchObject(refusal(403, 'account_disabled'));
+    await db.owner.query('UPDATE users SET disabled_at = NULL WHERE id = $1', [disabled]);
+    expect(await signIn()).toMatchObject({ status: 200, body: { userId: disabled } });
+  });
+
+  it('a stranger gets an account only by an invitation to the address', async () => {
+    provider.person = { ...provider.person, groups: ['guests'] };
+    expect(await signIn()).toMatchObject(refusal(403, 'no_account'));
+    const { email } = provider.person;
+    const owner = await aMember(db.owner, workspaceId, 'OWNER');
+    await db.owner.query(
+      `INSERT INTO workspace_invitations (workspace_id, id, email, role, invited_by, expires_at)
+       VALUES ($1, $2, $3, 'MEMBER', $4, now() + interval '1 day')`,
+      [workspaceId, newId(), email, owner],
+    );
+    const { body } = await signIn();
+    expect((await server.api(String(body['accessToken'])).get('/auth/me')).body).toMatchObject({
+      user: { email },
+    });
+  });
+
+  it('only an operator creates the workspace that a group rule names', async () => {
+    const create = async () => {
+      const { body } = await signIn();
+      const api = server.api(String(body['accessToken']));
+      const answer = await api.post('/workspaces', { name: 'Staff', slug: STAFF });
+      return { ...answer, userId: body['userId'] };
+    };
+    expect(await create()).toMatchObject(refusal(409, 'slug_taken'));
+    const userId = await aUser(db.owner, { email: `operator-${provider.person.email}` });
+    await db.owner.query('UPDATE users SET is_operator = true WHERE id = $1', [userId]);
+    const sub = newId();
+    provider.person = { ...provider.person, sub, email: `operator-${provider.person.email}` };
+    expect(await create()).toMatchObject({ status: 201, userId });
+    await signIn();
+    expect(await roleOf(userId, await idOf(STAFF))).toBe('OWNER');
   });
 
   it('roles follow the groups at each sign-in, and the last owner stays', async () => {

@@ -70,11 +70,13 @@ export class SingleSignOn {
     const { issuer, groupRoles, groupsClaim } = this.provider.required();
     const identity = toExternalIdentity(claims);
     if (identity === undefined) throw new DroverError('sign_in_refused');
-    const userId = await this.identities.userOf(issuer, identity);
+    const roles = decideGroupRoles(groupsOf(claims, groupsClaim), groupRoles);
+    const isInGroup = [...roles.values()].some((role) => role !== undefined);
+    const userId = await this.identities.userOf(issuer, identity, isInGroup);
     if ((await this.memberships.isOperator(userId)) === undefined) {
       throw new DroverError('account_disabled');
     }
-    await this.groups.follow(userId, decideGroupRoles(groupsOf(claims, groupsClaim), groupRoles));
+    await this.groups.follow(userId, roles);
     const signIn = await this.auth.start(userId, origin).catch((error: unknown) => {
       const isDisabled = error instanceof DroverError && error.code === 'invalid_credentials';
       throw isDisabled ? new DroverError('account_disabled', { cause: error }) : error;

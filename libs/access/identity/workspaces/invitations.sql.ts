@@ -33,7 +33,7 @@ export const invite = command<InvitationRow>(
 );
 
 /** Invitations that can be accepted: the inviter could still invite today. */
-const OPEN = `workspace_invitations i
+export const OPEN = `workspace_invitations i
      JOIN workspaces w ON w.id = i.workspace_id AND w.archived_at IS NULL AND i.expires_at > now()
      JOIN workspace_members m ON m.workspace_id = i.workspace_id AND m.user_id = i.invited_by
       AND (m.role = 'OWNER' OR m.role = 'ADMIN' AND i.role <> 'OWNER')

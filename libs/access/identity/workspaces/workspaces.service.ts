@@ -42,6 +42,7 @@ export class WorkspacesService {
     const id = newId();
     const slug = workspace.slug ?? toSlug(workspace.name, id);
     const data = { id, name: workspace.name, slug, createdBy: userId };
+    if (!isOperator) this.refuseReserved(slug);
     const limit = isOperator ? Infinity : this.config.identity.maxWorkspacesPerUser;
     const row = await this.database.service.prisma(async (tx, sql) => {
       await sql.rows(lockAccount, [userId]);
@@ -55,6 +56,14 @@ export class WorkspacesService {
     });
     this.memberships.forgetUser(userId);
     return row;
+  }
+
+  // All users of the group become members of the workspace with this slug.
+  private refuseReserved(slug: string): void {
+    const rules = this.config.identity.singleSignOn?.groupRoles ?? [];
+    if (!rules.some(({ workspace }) => workspace === slug)) return;
+    const detail = 'OIDC_GROUP_ROLES names this slug, so only operators can create the workspace.';
+    throw new DroverError('slug_taken', { detail });
   }
 
   async listOwn(

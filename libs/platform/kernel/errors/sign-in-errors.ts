@@ -49,6 +49,11 @@ export const SIGN_IN_ERRORS = {
     'Confirm it in the browser, then send the request again after `retryAfterSeconds`.',
   ),
   account_disabled: e(403, 'The account is disabled', 'Ask an operator to enable it.'),
+  no_account: e(
+    403,
+    'You have no account here',
+    'Ask an operator for an account, or a workspace for an invitation to your address.',
+  ),
   password_sign_in_off: e(
     403,
     'Passwords do not sign in here',
