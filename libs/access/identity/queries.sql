@@ -286,7 +286,7 @@ UPDATE api_keys SET revoked_at = coalesce(revoked_at, now())
 -- identity_rotate_session
 UPDATE user_sessions s
       SET previous_refresh_hash = s.refresh_hash, refresh_hash = $3, last_used_at = now(),
-          expires_at = now() + $4::int * interval '1 second'
+          expires_at = CASE WHEN s.renews THEN now() + $4::int * interval '1 second' ELSE s.expires_at END
      FROM users u
     WHERE s.id = $1 AND s.refresh_hash = $2 AND s.revoked_at IS NULL AND s.expires_at > now()
       AND u.id = s.user_id AND u.disabled_at IS NULL
@@ -314,8 +314,8 @@ WITH due AS (
      FROM due WHERE k.workspace_id = due.workspace_id AND k.id = due.id
 
 -- identity_start_session
-INSERT INTO user_sessions (id, user_id, refresh_hash, user_agent, ip_address, expires_at)
-   SELECT $1, u.id, $3, $4, $5, now() + $6::int * interval '1 second'
+INSERT INTO user_sessions (id, user_id, refresh_hash, user_agent, ip_address, expires_at, renews)
+   SELECT $1, u.id, $3, $4, $5, now() + $6::int * interval '1 second', $7
      FROM users u WHERE u.id = $2 AND u.disabled_at IS NULL
    RETURNING expires_at
 
@@ -329,15 +329,17 @@ DELETE FROM agent_tokens t USING workspace_members m
 DELETE FROM agent_tokens WHERE workspace_id = $1 AND issued_by_key = $2 RETURNING id
 
 -- identity_update_user
-UPDATE users
+UPDATE users u
       SET name = coalesce($3, name),
           is_operator = coalesce($4, is_operator),
           disabled_at = CASE WHEN $5::boolean IS NULL THEN disabled_at
                              WHEN $5 THEN coalesce(disabled_at, now()) END,
+          password_hash = CASE WHEN $6 AND NOT email_verified THEN NULL ELSE password_hash END,
           email_verified = coalesce($6, email_verified),
           version = version + 1, updated_at = now()
-    WHERE id = $1 AND ($2::int IS NULL OR version = $2)
-   RETURNING id
+     FROM (SELECT id AS old_id, email_verified AS was_verified FROM users WHERE id = $1 FOR UPDATE) old
+    WHERE u.id = old_id AND ($2::int IS NULL OR version = $2)
+   RETURNING u.id, u.email_verified AND NOT was_verified AS proven
 
 -- identity_use_recovery_code
 DELETE FROM user_recovery_codes WHERE user_id = $1 AND hash = $2 RETURNING user_id

@@ -143,7 +143,7 @@ export const variables = z.object({
   JWT_ISSUER: z.string().default('drover'),
   /** Lifetime of an access token. */
   ACCESS_TOKEN_SECONDS: seconds(900),
-  /** Lifetime of a refresh token. */
+  /** Lifetime of a refresh token, and of a session of single sign-on. */
   REFRESH_TOKEN_SECONDS: seconds(30 * 86_400),
   /** Lifetime of an agent token. */
   AGENT_TOKEN_SECONDS: seconds(90 * 86_400),

@@ -55,16 +55,21 @@ export class AuthService {
     await this.attempts.toSignIn(origin.address, email);
     const userId = await this.credentials.check(email, request.password, request.code);
     await this.checkMembership(userId, request.workspaceId);
-    return this.start(userId, origin, request.workspaceId);
+    return this.start(userId, origin, { workspaceId: request.workspaceId });
   }
 
   /**
    * Starts a session of a user whose identity is proven.
    *
+   * @param how.renews false: no refresh extends the session. Default: true.
    * @throws DroverError `invalid_credentials` if the user was disabled a moment ago
    */
-  async start(userId: string, origin: Origin, workspaceId?: string): Promise<SignIn> {
-    return this.signIn(await this.sessions.start(userId, origin), workspaceId);
+  async start(
+    userId: string,
+    origin: Origin,
+    { workspaceId, renews = true }: { workspaceId?: string; renews?: boolean } = {},
+  ): Promise<SignIn> {
+    return this.signIn(await this.sessions.start(userId, origin, renews), workspaceId);
   }
 
   /**

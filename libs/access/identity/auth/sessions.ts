@@ -40,13 +40,14 @@ export class Sessions {
   }
 
   /**
+   * @param renews false: the session ends REFRESH_TOKEN_SECONDS after its start
    * @throws DroverError `invalid_credentials` if the user was disabled a moment ago
    */
-  async start(userId: string, origin: Origin): Promise<LiveSession> {
+  async start(userId: string, origin: Origin, renews: boolean): Promise<LiveSession> {
     const sessionId = newId();
     const { token, hash } = this.refreshTokens.issue(sessionId);
     const userAgent = origin.userAgent?.slice(0, 300) ?? null;
-    const parameters = [sessionId, userId, hash, userAgent, origin.address, this.seconds];
+    const parameters = [sessionId, userId, hash, userAgent, origin.address, this.seconds, renews];
     const row = await firstRow(this.database.service, startSession, parameters);
     if (row === undefined) throw new DroverError('invalid_credentials');
     return { sessionId, userId, refreshToken: token, refreshExpiresAt: row.expires_at };

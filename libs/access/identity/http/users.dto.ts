@@ -21,7 +21,9 @@ export class ChangeUserDto {
   @Flag({
     optional: true,
     description:
-      'Whether the address is known to be of the user, so that single sign-on finds the account by it.',
+      'Whether the address is known to be of the user, so that single sign-on finds the account by ' +
+      'it. The change to true ends the sessions and removes password and second factor, because ' +
+      'somebody else may have chosen them.',
   })
   emailVerified?: boolean;
   @Flag({

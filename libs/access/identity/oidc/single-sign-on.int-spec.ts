@@ -6,9 +6,8 @@ import { TestOpenIdProvider } from '../../../../test/support/openid-provider.js'
 import { type IdentityApp, startIdentityApp } from '../testing/app.js';
 
 const PUBLIC_URL = 'https://drover.example.test';
-const [SLUG, OTHER, STAFF] = ['team', 'other', 'staff'].map(
-  (name) => `${name}-${newId().slice(-8)}`,
-);
+const SUFFIX = newId().slice(-8);
+const [SLUG, OTHER, STAFF] = [`team-${SUFFIX}`, `other-${SUFFIX}`, `staff-${SUFFIX}`];
 
 let db: TestDatabase;
 let provider: TestOpenIdProvider;
@@ -91,7 +90,10 @@ describe('single sign-on', () => {
       user: { email: provider.person.email, name: 'Ann', emailVerified: true },
     });
     const { refreshToken, userId } = answer.body;
-    expect((await server.api().post('/auth/refresh', { refreshToken })).status).toBe(200);
+    const refreshed = await server.api().post('/auth/refresh', { refreshToken });
+    // A user whom the provider removes loses access: no refresh extends the session.
+    const { refreshExpiresAt } = answer.body;
+    expect(refreshed).toMatchObject({ status: 200, body: { refreshExpiresAt } });
     expect((await signIn()).body['userId']).toBe(userId);
     expect((await api.post('/auth/logout')).status).toBe(204);
     expect((await api.get('/auth/me')).status).toBe(401);

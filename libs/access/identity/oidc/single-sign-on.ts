@@ -77,7 +77,9 @@ export class SingleSignOn {
       throw new DroverError('account_disabled');
     }
     await this.groups.follow(userId, roles);
-    const signIn = await this.auth.start(userId, origin).catch((error: unknown) => {
+    // The end makes the user ask the provider again, which may have removed them.
+    const start = this.auth.start(userId, origin, { renews: false });
+    const signIn = await start.catch((error: unknown) => {
       const isDisabled = error instanceof DroverError && error.code === 'invalid_credentials';
       throw isDisabled ? new DroverError('account_disabled', { cause: error }) : error;
     });

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, firstRow, type Transaction } from '#lib/database';
 import { DroverError, idOfCursor, newId, type Page, toPage } from '#lib/kernel';
+import { removeFactor } from '../auth/second-factors.sql.js';
 import { Sessions } from '../auth/sessions.js';
 import { normalizeEmail } from '../domain/email.js';
 import { generatePassword } from '../passwords/argon2.js';
@@ -79,6 +80,9 @@ export class UsersService {
    * A disabled user is signed out everywhere and cannot sign in. The agent tokens that the user
    * issued are revoked, and the user's hooks are disabled. Enabling the user restores neither.
    *
+   * A user whose address becomes verified loses sessions, password and second factor, because
+   * somebody else may have signed up with the address.
+   *
    * @param keepHooks true: the hooks stay enabled
    * @returns the hooks, too, that were enabled when the user was disabled
    * @throws DroverError `user_not_found`, `version_mismatch` or `last_operator`
@@ -92,9 +96,11 @@ export class UsersService {
     const hooks = await this.database.service.transaction(async (tx) => {
       if (isOperator === false || disabled === true) await keepAnOperator(tx, userId);
       const parameters = [userId, version ?? null, name, isOperator, disabled, emailVerified];
-      if ((await firstRow(tx, updateUser, parameters)) === undefined) return undefined;
+      const updated = await firstRow(tx, updateUser, parameters);
+      if (updated === undefined) return undefined;
+      if (updated.proven) await tx.rows(removeFactor, [userId]);
+      if (updated.proven || disabled === true) await this.sessions.endOthers(tx, userId, null);
       if (disabled === true) {
-        await this.sessions.endOthers(tx, userId, null);
         await revokeTokensIssuedBy(userId, null, { runner: tx, revocations: this.revocations });
       }
       await this.revocations.revoke(tx, [{ kind: 'user', userId }]);

@@ -325,7 +325,20 @@ describe('the link of an invitation', () => {
     expect((await hers.get<Page>('/invitations')).body.items).toEqual([]);
     const operator = await aUser(db.owner);
     await db.owner.query('UPDATE users SET is_operator = true WHERE id = $1', [operator]);
-    await apiOf(operator).patch(`/users/${String(body['userId'])}`, { emailVerified: true });
-    expect((await hers.get<Page>('/invitations')).body.items).toHaveLength(1);
+    const path = `/users/${String(body['userId'])}`;
+    await db.owner.query(
+      `INSERT INTO user_factors (user_id, sealed, confirmed_at, last_step) VALUES ($1, 'x', now(), 1)`,
+      [body['userId']],
+    );
+    await apiOf(operator).patch(path, { emailVerified: true });
+    // Somebody else may have signed up: session, password and second factor are gone.
+    expect((await hers.get('/invitations')).status).toBe(401);
+    const login = (password: string) => server.api().post('/auth/login', { email, password });
+    expect((await login(PASSWORD)).status).toBe(401);
+    const reset = await apiOf(operator).post<{ generatedPassword: string }>(`${path}/password`);
+    await apiOf(operator).patch(path, { emailVerified: true });
+    const owner = await login(reset.body.generatedPassword);
+    const list = await server.api(String(owner.body['accessToken'])).get<Page>('/invitations');
+    expect(list.body.items).toHaveLength(1);
   });
 });
