@@ -11,6 +11,7 @@ import {
   type StopRequests,
 } from '#lib/agent-host';
 import { withAnySignal } from '#lib/kernel';
+import { copyStart } from '#lib/session-runtime';
 import { UsageMeter } from './agent/usage.js';
 import type { Heartbeat, Signals } from './api/types.js';
 import type { WorkerConfig } from './config.js';
@@ -29,6 +30,9 @@ const HURRIED_GRACE_MS = 2_000;
  * up.
  */
 const GIVE_UP_REFUSED_MS = 60_000;
+
+/** The maximum that the server accepts in a heartbeat. Progress can have a longer step. */
+const MAX_STEP = 1_000;
 
 const REPLACED =
   'Another worker registered as this agent while this worker sent no heartbeats: ' +
@@ -227,12 +231,13 @@ export class WorkLoop {
     const { disk, isHealthy } = this.options;
     const { count, oldest } = this.runs.summary();
     const { isLow, isFull } = disk;
+    const { progressPercent, currentStep } = oldest?.latest ?? {};
     void disk.look();
     return {
       status: isLow || isHealthy?.() === false ? 'degraded' : 'healthy',
       currentTaskId: oldest?.taskId,
-      progressPercent: oldest?.latest.progressPercent,
-      currentStep: oldest?.latest.currentStep,
+      progressPercent,
+      currentStep: currentStep && copyStart(currentStep, MAX_STEP),
       ...this.usage.sample(),
       metadata: { activeRuns: count, draining: this.draining, lowDisk: isLow, diskFull: isFull },
     };

@@ -10,7 +10,8 @@ const PROTOCOL_PREFIX = '::drover ';
  * file.
  */
 export const MAX_PROTOCOL_LINE = 262_144;
-const MAX_STEP = 500;
+/** The maximum of a step, in characters. */
+export const MAX_STEP = 500;
 const MAX_SUMMARY = 10_000;
 const WEEK_SECONDS = 604_800;
 

@@ -1,8 +1,10 @@
 import type { DroverClient } from '#lib/api-client';
+import { messageOf } from '#lib/agent-host';
 import { newId } from '#lib/kernel';
-import { keepLine, type Redactor } from '#lib/session-runtime';
+import { copyStart, keepLine, type Redactor } from '#lib/session-runtime';
 import type { EntryLevel, Question as AskedQuestion } from '../api/types.js';
 import type { Job } from '../execution/job.js';
+import { MAX_STEP } from '../execution/line-protocol.js';
 import { readUsage } from '../execution/usage-line.js';
 import { RunLostError } from '../runs/reporter.js';
 import { RunStopped } from './errors.js';
@@ -26,7 +28,7 @@ export class HandlerContext implements TaskContext {
   readonly log: TaskLog;
   /** The question for whose answer the task waits. */
   question: AskedQuestion | undefined;
-  private readonly listeners: ((reason: string) => void)[] = [];
+  private readonly listeners: ((reason: string) => void | Promise<void>)[] = [];
   /** The answers that no question of this run has taken yet. */
   private readonly answers: { prompt: string; answer: string }[];
   private isClosed = false;
@@ -45,13 +47,46 @@ export class HandlerContext implements TaskContext {
 
   progress(percent: number, step?: string): void {
     if (this.isClosed) return;
+    if (!Number.isFinite(percent)) throw new TypeError('The percent must be a finite number.');
     const progressPercent = Math.floor(Math.min(100, Math.max(0, percent)));
-    const { redactor } = this.parts;
-    const currentStep = step && redactor.redact(step.slice(0, 2_000).toWellFormed());
+    const currentStep = step && copyStart(this.parts.redactor.redact(step), MAX_STEP);
     this.parts.job.report.progress({ progressPercent, ...(step && { currentStep }) });
   }
 
-  async checkpoint(checkpointData: JsonObject): Promise<void> {
+  checkpoint(checkpointData: JsonObject): Promise<void> {
+    return withoutCrash(this.store(checkpointData));
+  }
+
+  usage(report: Usage): void {
+    if (this.isClosed) return;
+    const [read] = readUsage({ ...report, id: report.id ?? newId() }) ?? [];
+    if (read === undefined) throw new TypeError('The report of usage has an invalid field.');
+    this.parts.job.report.usage([read]);
+  }
+
+  ask(question: Question): Promise<string> {
+    return withoutCrash(this.answerTo(question));
+  }
+
+  onWarning(listener: (reason: string) => void | Promise<void>): void {
+    this.listeners.push(listener);
+  }
+
+  /** Never throws: the signals of other runs follow. */
+  warn(reason: string): void {
+    for (const listener of this.listeners) {
+      const heard = new Promise<void>((resolve) => resolve(listener(reason)));
+      heard.catch((error: unknown) =>
+        this.write('ERROR', `A listener of onWarning failed: ${messageOf(error)}`),
+      );
+    }
+  }
+
+  close(): void {
+    this.isClosed = true;
+  }
+
+  private async store(checkpointData: JsonObject): Promise<void> {
     if (this.isClosed) throw this.stopped();
     try {
       // A copy, because the handler can change its state before the report is sent.
@@ -62,34 +97,15 @@ export class HandlerContext implements TaskContext {
     }
   }
 
-  usage(report: Usage): void {
-    if (this.isClosed) return;
-    const [read] = readUsage({ ...report, id: report.id ?? newId() }) ?? [];
-    if (read === undefined) throw new TypeError('The report of usage has an invalid field.');
-    this.parts.job.report.usage([read]);
-  }
-
-  async ask(question: Question): Promise<string> {
+  private async answerTo(question: Question): Promise<string> {
     const prompt = question.prompt.trim();
     const at = this.answers.findIndex((answer) => answer.prompt.trim() === prompt);
     const [known] = at === -1 ? [] : this.answers.splice(at, 1);
     if (known !== undefined) return known.answer;
     if (this.isClosed || this.signal.aborted) throw this.stopped();
-    this.question = question;
+    this.question ??= question;
     this.parts.job.report.endEarly('question');
-    throw this.stopped();
-  }
-
-  onWarning(listener: (reason: string) => void): void {
-    this.listeners.push(listener);
-  }
-
-  warn(reason: string): void {
-    for (const listener of this.listeners) listener(reason);
-  }
-
-  close(): void {
-    this.isClosed = true;
+    throw this.stopped('question');
   }
 
   private write(level: EntryLevel, message: string, details?: JsonObject): void {
@@ -98,8 +114,15 @@ export class HandlerContext implements TaskContext {
     this.parts.job.report.log(level, line, EVENT, details);
   }
 
-  private stopped(): unknown {
-    const over = { action: 'stop', reason: 'stale_run', graceSeconds: 0 } as const;
-    return this.signal.aborted ? this.signal.reason : new RunStopped(over);
+  /** @param reason counts while `signal` is not aborted, as in the first step of a handler */
+  private stopped(reason = 'stale_run'): unknown {
+    const order = { action: 'stop', reason, graceSeconds: 0 } as const;
+    return this.signal.aborted ? this.signal.reason : new RunStopped(order);
   }
+}
+
+/** A handler that does not wait for the promise must not end the process with its other runs. */
+function withoutCrash<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => undefined);
+  return promise;
 }

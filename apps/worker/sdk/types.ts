@@ -68,7 +68,8 @@ export interface TaskContext<Checkpoint = JsonObject> {
    * Reports progress; the worker sends the latest at most every 200 ms.
    *
    * @param percent 0 to 100
-   * @param step at most 2,000 characters
+   * @param step cut at 500 characters
+   * @throws TypeError if the percent is not a finite number
    */
   progress(percent: number, step?: string): void;
   /**
@@ -93,9 +94,9 @@ export interface TaskContext<Checkpoint = JsonObject> {
   ask(question: Question): Promise<string>;
   /**
    * Calls the listener when the run seems to hang (`hung`) or has used 90 % of a budget (`budget`).
-   * Progress or a checkpoint withdraws `hung`.
+   * Progress or a checkpoint withdraws `hung`. The task's log shows the error of a listener.
    */
-  onWarning(listener: (reason: string) => void): void;
+  onWarning(listener: (reason: string) => void | Promise<void>): void;
 }
 
 /**

@@ -36,6 +36,13 @@ const page = (id: string, number: number) =>
     return (checkpointData as { page?: number } | null)?.page === number;
   });
 
+const heartbeatWith = (step: string) =>
+  waitFor('a heartbeat with the step', async () => {
+    const agentId = String(worker.all('Registered')[0]?.['agentId']);
+    const { body } = await fleet.api.get<{ currentStep: string }>(`/agents/${agentId}/health`);
+    return body.currentStep === step;
+  });
+
 const act = async (id: string, action: string): Promise<void> => {
   const { status } = await fleet.api.post(`/agent-tasks/${id}/${action}`, {});
   expect(status).toBeLessThan(300);
@@ -120,6 +127,41 @@ it('each question ends a run, and the answers arrive in the next one', async () 
     retryCount: 0,
     generation: 3,
   });
+  expect(worker.all('asked')).toMatchObject([{ reason: 'question' }, { reason: 'question' }]);
+});
+
+it('faults of a handler end neither the heartbeats nor the signals of other runs', async () => {
+  await start();
+  const careless = await submit('careless', {});
+  await page(careless, 1);
+  const { progressPercent, currentStep } = await fleet.task(careless);
+  expect(progressPercent).toBe(40);
+  expect(currentStep).toHaveLength(500);
+  await heartbeatWith(String(currentStep));
+  const other = await submit('read', { pages: 3, waitsAt: 1 });
+  await page(other, 1);
+  const warn = 'UPDATE task_runs SET hung_warned_at = now() WHERE task_id = $1';
+  await fleet.db.owner.query(warn, [careless]);
+  await act(other, 'cancel');
+  await waitFor('the abort of the other run', () => worker.count('aborted') > 0);
+  const said = await waitFor('both listeners', async () => {
+    const lines = (await fleet.logOf(careless)).map(({ message }) => message);
+    return lines.includes('A listener of onWarning failed: rejected') && lines;
+  });
+  expect(said).toContain('A listener of onWarning failed: thrown');
+  expect(said).toContain('TypeError: The percent must be a finite number.');
+  expect(worker.all('Call failed; trying again')).toEqual([]);
+  await act(careless, 'cancel');
+  await worker.said('went on');
+});
+
+it('a step that its hidden secrets lengthen does not stop the heartbeats', async () => {
+  worker = await fleet.startWorker('process');
+  const step = JSON.stringify({ step: 'abcd'.repeat(125) });
+  const script = `console.log('::drover ' + ${JSON.stringify(step)}); setInterval(() => 0, 1000);`;
+  const id = await fleet.submit(script, { secrets: { A_TOKEN: 'abcd' } });
+  await heartbeatWith('[redacted]'.repeat(100));
+  await act(id, 'cancel');
 });
 
 it('an error is retried, a final error and a result that is no object are not', async () => {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
+import { setImmediate } from 'node:timers/promises';
 import { lineWriter } from '#lib/kernel';
-import { FinalError, type TaskHandler, Worker } from '../index.js';
+import { FinalError, type RunStopped, type TaskHandler, Worker } from '../index.js';
 
 /** A program with handlers for the tests of the SDK. */
 
@@ -39,15 +40,43 @@ const read: TaskHandler<Pages, { page: number }> = async (task, ctx) => {
   return { begun, pages };
 };
 
+const ask: TaskHandler = async (_, ctx) => {
+  const common = { onDeadline: 'fail', deadlineSeconds: 600 } as const;
+  try {
+    const first = await ctx.ask({ prompt: 'Which one?', choices: ['left', 'right'], ...common });
+    const second = await ctx.ask({ prompt: 'How many?', ...common });
+    return { answers: [first, second] };
+  } catch (error) {
+    say({ message: 'asked', reason: (error as RunStopped).reason });
+    throw error;
+  }
+};
+
+/** Its listeners fail, its progress is wrong, and it waits for neither checkpoints nor answers. */
+const careless: TaskHandler = async (_, ctx) => {
+  ctx.onWarning(() => {
+    throw new Error('thrown');
+  });
+  ctx.onWarning(() => Promise.reject(new Error('rejected')));
+  ctx.progress(40, `\0\ud800${'a long step '.repeat(200)}`);
+  void ctx.checkpoint({ page: 1n });
+  void ctx.checkpoint({ page: 1 });
+  try {
+    ctx.progress(0 / 0);
+  } catch (error) {
+    ctx.log.info(String(error));
+  }
+  await once(ctx.signal, 'abort');
+  void ctx.ask({ prompt: 'Why?', onDeadline: 'fail' });
+  await setImmediate();
+  say({ message: 'went on' });
+};
+
 const worker = new Worker({
   tasks: {
     read,
-    ask: async (_, ctx) => {
-      const common = { onDeadline: 'fail', deadlineSeconds: 600 } as const;
-      const first = await ctx.ask({ prompt: 'Which one?', choices: ['left', 'right'], ...common });
-      const second = await ctx.ask({ prompt: 'How many?', ...common });
-      return { answers: [first, second] };
-    },
+    ask,
+    careless,
     fail: ({ inputContext, retryCount }) => {
       if (inputContext['final'] === true) throw new FinalError('the input is wrong');
       if (retryCount === 0) throw new Error('the first attempt fails');
