@@ -328,6 +328,7 @@ it('an admin creates, edits, rotates and deletes an inbound hook, and sees its d
   await expectNoAxeFindings();
   await button('Disable').click();
   await button('Enable').click();
+  await button('Disable').waitFor();
   await button('Edit hook').click();
   await fill('Description', 'Late orders');
   await confirm('Save changes');
@@ -413,6 +414,19 @@ it('an admin edits the settings of a repository, and a member those of a schedul
     requiredChecks: ['test (ubuntu-latest, 20)', 'lint'],
     protectedPaths: ['a, b'],
     cachePaths: ['c, d', 'e'],
+  });
+  await button('Edit repository').click();
+  await fill('Name', 'shop-of-mine');
+  await fleet.api.patch(`/repositories/${repository.id}`, { name: 'shop-of-another' });
+  // The page reads the other change after a refused one, behind the open form.
+  await fill('Variables', 'no value');
+  await confirm('Save changes');
+  await page.locator('h1', { hasText: 'shop-of-another' }).waitFor();
+  await fill('Variables', '');
+  await confirm('Save changes');
+  await openDialog().getByText('version').waitFor();
+  expect((await fleet.api.get<object>(`/repositories/${repository.id}`)).body).toMatchObject({
+    name: 'shop-of-another',
   });
   const tasks = [{ taskType: 'test' }];
   const { body: schedule } = await fleet.api.post<{ id: string; nextDueAt: string }>('/schedules', {

@@ -4,7 +4,7 @@ import { useWorkspace } from '../api/workspace.js';
 import { formatCount } from '../domain/format.js';
 import { Badge } from './badge.js';
 import { type Budget, budgetName, describeNext, POLICIES } from './budget-lines.js';
-import { FormDialog } from './form-dialog.js';
+import { FormDialog, ifMatch } from './form-dialog.js';
 import { Ago, Facts, Field, Loaded, Meter, Panel } from './parts.js';
 
 type Alert = components['schemas']['BudgetAlert'];
@@ -126,7 +126,7 @@ function Actions({ budget, others }: { budget: Budget; others: Budget[] }) {
   const change = useCommand(
     (api, form: FormData) =>
       api.patch('/api/v1/budgets/{id}', {
-        params: { path, header: { 'If-Match': `"${budget.version}"` } },
+        params: { path, header: ifMatch(form) },
         body: { allocated: String(form.get('allocated')) },
       }),
     { done: 'Budget updated', changes: CHANGES },
@@ -146,6 +146,7 @@ function Actions({ budget, others }: { budget: Budget; others: Budget[] }) {
         open="Edit budget"
         title="Edit budget"
         confirm="Save changes"
+        version={budget.version}
         onConfirm={change.mutate}
       >
         <Tokens name="allocated" value={budget.allocated} />

@@ -2,7 +2,7 @@ import type { components } from '#lib/api-client';
 import { useCommand, usePages } from '../api/read.js';
 import { useWorkspace } from '../api/workspace.js';
 import { stripControls } from '../domain/format.js';
-import { FormDialog } from './form-dialog.js';
+import { FormDialog, ifMatch } from './form-dialog.js';
 import { NamedFields, readNamed } from './named-fields.js';
 import { Ago, Button, Empty, Field, Loaded, Panel } from './parts.js';
 
@@ -71,7 +71,7 @@ function Actions({ milestone }: { milestone: Milestone }) {
   const change = useCommand(
     (api, form: FormData) =>
       api.patch('/api/v1/milestones/{id}', {
-        params: { path: { id }, header: { 'If-Match': `"${version}"` } },
+        params: { path: { id }, header: ifMatch(form) },
         body: readMilestone(form),
       }),
     { done: 'Milestone changed', changes },
@@ -87,6 +87,7 @@ function Actions({ milestone }: { milestone: Milestone }) {
         look="quiet"
         title={`Edit milestone ${stripControls(name)}`}
         confirm="Save changes"
+        version={version}
         onConfirm={change.mutate}
       >
         <Fields of={milestone} />

@@ -2,7 +2,7 @@ import { useNavigate } from '@tanstack/react-router';
 import type { components } from '#lib/api-client';
 import { useCommand } from '../api/read.js';
 import { readWebhook } from '../domain/notice-draft.js';
-import { FormDialog } from './form-dialog.js';
+import { FormDialog, ifMatch } from './form-dialog.js';
 import { Button } from './parts.js';
 import { WebhookFields } from './webhook-fields.js';
 
@@ -18,16 +18,22 @@ export function WebhookActions({ webhook, onSecret }: WebhookActionsProps) {
   const { id, kind, enabled, version } = webhook;
   const navigate = useNavigate();
   const params = { path: { id } };
-  const changing = { ...params, header: { 'If-Match': `"${version}"` } };
   const word = kind === 'signed' ? 'webhook' : 'notice';
   const changes = [['webhooks'], ['attention']];
   const edit = useCommand(
     async (api, form: FormData) =>
-      api.patch('/api/v1/webhooks/{id}', { params: changing, body: readWebhook(form, kind) }),
+      api.patch('/api/v1/webhooks/{id}', {
+        params: { ...params, header: ifMatch(form) },
+        body: readWebhook(form, kind),
+      }),
     { done: 'Changes saved', changes },
   );
   const enable = useCommand(
-    (api) => api.patch('/api/v1/webhooks/{id}', { params: changing, body: { enabled: !enabled } }),
+    (api) =>
+      api.patch('/api/v1/webhooks/{id}', {
+        params: { ...params, header: { 'If-Match': `"${version}"` } },
+        body: { enabled: !enabled },
+      }),
     { done: enabled ? 'Disabled' : 'Enabled', changes },
   );
   const rotate = useCommand((api) => api.post('/api/v1/webhooks/{id}/rotate', { params }), {
@@ -44,7 +50,13 @@ export function WebhookActions({ webhook, onSecret }: WebhookActionsProps) {
   });
   return (
     <>
-      <FormDialog open="Edit" title={`Edit ${word}`} confirm="Save changes" onConfirm={edit.mutate}>
+      <FormDialog
+        open="Edit"
+        title={`Edit ${word}`}
+        confirm="Save changes"
+        version={version}
+        onConfirm={edit.mutate}
+      >
         <WebhookFields kind={kind} of={webhook} />
       </FormDialog>
       <Button disabled={enable.isPending} onClick={() => enable.mutate(undefined)}>

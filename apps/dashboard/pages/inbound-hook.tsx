@@ -5,7 +5,7 @@ import { useCommand, usePages, useRead } from '../api/read.js';
 import { AdminsOnly } from '../components/admins-only.js';
 import { toLabel } from '../components/badge.js';
 import { Foreign } from '../components/foreign.js';
-import { FormDialog } from '../components/form-dialog.js';
+import { FormDialog, ifMatch } from '../components/form-dialog.js';
 import { HookFields } from '../components/hook-fields.js';
 import { Ago, Button, Empty, Facts, Loaded, Page, Panel } from '../components/parts.js';
 import { Secret } from '../components/secret.js';
@@ -91,7 +91,7 @@ function Actions({ hook, onSecret }: ActionsProps) {
   const edit = useCommand(
     async (api, form: FormData) =>
       api.patch('/api/v1/inbound-hooks/{id}', {
-        params: { ...params, header: { 'If-Match': `"${version}"` } },
+        params: { ...params, header: ifMatch(form) },
         body: {
           rules: readRules(String(form.get('rules'))),
           description: String(form.get('description')).trim() || null,
@@ -115,6 +115,7 @@ function Actions({ hook, onSecret }: ActionsProps) {
         open="Edit hook"
         title="Edit inbound hook"
         confirm="Save changes"
+        version={version}
         onConfirm={edit.mutate}
       >
         <HookFields description={description} rules={rules} />

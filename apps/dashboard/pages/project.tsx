@@ -3,7 +3,7 @@ import type { components } from '#lib/api-client';
 import { useCommand, useRead } from '../api/read.js';
 import { useWorkspace } from '../api/workspace.js';
 import { Foreign } from '../components/foreign.js';
-import { FormDialog } from '../components/form-dialog.js';
+import { FormDialog, ifMatch } from '../components/form-dialog.js';
 import { Milestones } from '../components/milestones.js';
 import { NamedFields, readNamed } from '../components/named-fields.js';
 import { Ago, Facts, Field, Loaded, Page, Panel } from '../components/parts.js';
@@ -107,7 +107,7 @@ function EditProject({ project }: { project: Project }) {
     (api, form: FormData) => {
       const text = (name: string) => String(form.get(name) ?? '').trim();
       return api.patch('/api/v1/projects/{id}', {
-        params: { path: { id }, header: { 'If-Match': `"${version}"` } },
+        params: { path: { id }, header: ifMatch(form) },
         body: {
           ...readNamed(form),
           instructions: text('instructions') || null,
@@ -122,6 +122,7 @@ function EditProject({ project }: { project: Project }) {
       open="Edit project"
       title="Edit project"
       confirm="Save changes"
+      version={version}
       onConfirm={change.mutate}
     >
       <NamedFields of={project} />

@@ -4,7 +4,7 @@ import { useCommand, usePages, useRead } from '../api/read.js';
 import { useWorkspace } from '../api/workspace.js';
 import { Badge } from '../components/badge.js';
 import { Foreign } from '../components/foreign.js';
-import { FormDialog } from '../components/form-dialog.js';
+import { FormDialog, ifMatch } from '../components/form-dialog.js';
 import { Ago, Button, Empty, Facts, Loaded, Page, Panel } from '../components/parts.js';
 import { RepositoryFields } from '../components/repository-fields.js';
 import { stripControls } from '../domain/format.js';
@@ -88,7 +88,7 @@ function EditRepository({ repository }: { repository: Repository }) {
   const change = useCommand(
     async (api, form: FormData) =>
       api.patch('/api/v1/repositories/{id}', {
-        params: { path: { id }, header: { 'If-Match': `"${version}"` } },
+        params: { path: { id }, header: ifMatch(form) },
         body: readRepository(form),
       }),
     { done: 'Repository changed', changes: [['repository', id], ['repositories']] },
@@ -98,6 +98,7 @@ function EditRepository({ repository }: { repository: Repository }) {
       open="Edit repository"
       title="Edit repository"
       confirm="Save changes"
+      version={version}
       onConfirm={change.mutate}
     >
       <RepositoryFields of={repository} />

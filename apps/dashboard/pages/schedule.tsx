@@ -4,7 +4,7 @@ import { useCommand, usePages, useRead } from '../api/read.js';
 import { useWorkspace } from '../api/workspace.js';
 import { toLabel } from '../components/badge.js';
 import { Foreign } from '../components/foreign.js';
-import { FormDialog } from '../components/form-dialog.js';
+import { FormDialog, ifMatch } from '../components/form-dialog.js';
 import { Ago, Button, Empty, Facts, Field, Loaded, Page, Panel } from '../components/parts.js';
 import { DueTimes, PolicyFields, RuleFields } from '../components/schedule-fields.js';
 import { defineColumns, Table } from '../components/table.js';
@@ -137,7 +137,7 @@ function EditSchedule({ schedule }: { schedule: Schedule }) {
   const change = useCommand(
     async (api, form: FormData) =>
       api.patch('/api/v1/schedules/{id}', {
-        params: { path: { id }, header: { 'If-Match': `"${version}"` } },
+        params: { path: { id }, header: ifMatch(form) },
         body: toScheduleChange(form, schedule),
       }),
     { done: 'Schedule changed', changes: [['schedules'], ['schedule', id]] },
@@ -147,6 +147,7 @@ function EditSchedule({ schedule }: { schedule: Schedule }) {
       open="Edit schedule"
       title="Edit schedule"
       confirm="Save changes"
+      version={version}
       onConfirm={change.mutate}
     >
       <RuleFields of={schedule} />
