@@ -259,6 +259,8 @@ it('usage and cost are shown by day, project, agent and model, with the forecast
   const { body: other } = await fleet.api.post<{ id: string }>('/projects', { name: 'Unused' });
   await page.goto(`/usage?projectId=${other.id}`);
   await page.getByText('No usage in this period').waitFor();
+  // These figures are of the whole workspace.
+  expect(await page.getByText(/Cost by routing|Budgets and forecast/).count()).toBe(0);
 });
 
 it('an operator creates a price, and an admin removes limits and sets providers of models', async () => {

@@ -68,10 +68,13 @@ export function UsagePage() {
         </div>
         {groupBy === 'day' && <UsageChart query={query} days={days} />}
         <UsageTable groupBy={groupBy} query={query} />
-        <div className="columns">
-          <BudgetForecasts />
-          <Savings from={from} />
-        </div>
+        {/* Both are of the whole workspace. */}
+        {projectId === undefined && (
+          <div className="columns">
+            <BudgetForecasts />
+            <Savings from={from} />
+          </div>
+        )}
       </div>
     </Page>
   );

@@ -21,9 +21,6 @@ const ORDERS: Record<TaskSort, { key?: string; direction: 'ASC' | 'DESC' }> = {
   updated: { key: '(extract(epoch FROM t.updated_at) * 1000000)', direction: 'DESC' },
 };
 
-/** Whether a cursor of this order needs a value beside the id. */
-export const hasKey = (sort: TaskSort): boolean => ORDERS[sort].key !== undefined;
-
 export interface ListedTask extends TaskRow {
   /** Whether there are more, which would be too large together. */
   cut: boolean;

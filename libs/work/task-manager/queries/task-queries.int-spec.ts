@@ -7,6 +7,7 @@ import {
 } from '../../../../test/support/shared-server.js';
 import { aProject } from '../../../../test/support/factories.js';
 import { waitFor } from '../../../../test/support/wait-for.js';
+import { TASK_SORTS } from '../domain/task-filter.js';
 
 interface Task {
   id: string;
@@ -144,6 +145,7 @@ describe('GET /agent-tasks', () => {
   });
 
   it.each([
+    ['newest', 'edcba'],
     ['oldest', 'abcde'],
     ['priority', 'dbeca'],
     ['updated', 'cedba'],
@@ -170,9 +172,10 @@ describe('GET /agent-tasks', () => {
     }
     expect([seen, cursor]).toEqual([order, '&cursor=null']);
     const { body: page } = await api.get<Page<Task>>(`/agent-tasks?limit=1&sort=${sort}`);
-    const otherSort = sort === 'oldest' ? 'priority' : 'newest';
-    const other = `/agent-tasks?sort=${otherSort}&cursor=${page.nextCursor}`;
-    expect((await api.get<Problem>(other)).body.code).toBe('malformed_cursor');
+    for (const otherSort of TASK_SORTS.filter((name) => name !== sort)) {
+      const other = `/agent-tasks?sort=${otherSort}&cursor=${page.nextCursor}`;
+      expect((await api.get<Problem>(other)).body.code).toBe('malformed_cursor');
+    }
   });
 
   describe('filters', () => {

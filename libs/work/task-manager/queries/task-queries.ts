@@ -2,16 +2,18 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '#lib/database';
 import {
   type Caller,
+  decodeCursor,
   DroverError,
   idOfCursor,
+  isUuid,
+  malformedCursor,
   type Page,
-  timeAndIdOfCursor,
   toPage,
 } from '#lib/kernel';
-import type { PageRequest, TaskFilter } from '../domain/task-filter.js';
+import type { PageRequest, TaskFilter, TaskSort } from '../domain/task-filter.js';
 import type { TaskView } from '../domain/task-view.js';
 import { HeldSecrets } from '#lib/secrets';
-import { hasKey, type ListedTask, listTasks } from './list-tasks.sql.js';
+import { type ListedTask, listTasks, type TaskPage } from './list-tasks.sql.js';
 import { toTaskView } from '../store/task-columns.sql.js';
 import { taskViews } from '../store/task-views.sql.js';
 import { requireNamed } from './require-named.js';
@@ -71,19 +73,30 @@ export class TaskQueries {
    */
   async list(caller: Caller, filter: TaskFilter, page: PageRequest): Promise<Page<TaskView>> {
     const { workspaceId } = caller;
-    const range = { limit: page.limit, sort: page.sort, after: placeOfCursor(page) };
+    const { limit, cursor, sort = 'newest' } = page;
+    const range = { limit, sort, after: placeOfCursor(cursor, sort) };
     const { sql, params } = listTasks(workspaceId, filter, range);
     const tenant = this.db.tenant(workspaceId);
     await requireNamed(tenant, workspaceId, filter);
     const rows = await tenant.rows(sql, params);
-    const keyOf = ({ id, sortKey }: ListedTask) => (sortKey === null ? [id] : [sortKey, id]);
     const toItem = ({ cut: _cut, sortKey: _key, ...row }: ListedTask) => toTaskView(row);
-    return toPage(rows, page.limit, keyOf, toItem, rows[0]?.cut);
+    return toPage(rows, limit, keyIn(sort), toItem, rows[0]?.cut);
   }
 }
 
+const KEY = ['string', 'string', 'string'] as const;
+
+/** The default order has the cursor that servers of 0.1.0 know. Others begin with their name. */
+const keyIn =
+  (sort: TaskSort) =>
+  ({ id, sortKey }: ListedTask): string[] =>
+    sort === 'newest' ? [id] : [sort, sortKey ?? '0', id];
+
 /** @throws DroverError `malformed_cursor`, also for a cursor of another order */
-function placeOfCursor({ cursor, sort = 'newest' }: PageRequest) {
-  const [key, id] = hasKey(sort) ? timeAndIdOfCursor(cursor) : [null, idOfCursor(cursor)];
-  return id === null ? undefined : { key, id };
+function placeOfCursor(cursor: string | undefined, sort: TaskSort): TaskPage['after'] {
+  if (cursor === undefined) return undefined;
+  if (sort === 'newest') return { key: null, id: String(idOfCursor(cursor)) };
+  const [order, key, id] = decodeCursor(cursor, KEY) as [string, string, string];
+  if (order !== sort || !/^\d{1,16}$/.test(key) || !isUuid(id)) throw malformedCursor();
+  return { key, id };
 }
