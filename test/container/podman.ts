@@ -148,9 +148,9 @@ export class Podman {
 
   /** Returns the configuration of the image. */
   async config(): Promise<Record<string, unknown>> {
-    const inspect = ['image', 'inspect', '--format', '{{json .}}', 'drover'];
     type Inspected = { Config: object; HealthCheck?: object; Healthcheck?: object };
-    const image = JSON.parse(await this.to(inspect)) as Inspected;
+    const text = await this.to(['image', 'inspect', 'drover']);
+    const [image] = JSON.parse(text) as [Inspected];
     return { ...image.Config, Healthcheck: image.HealthCheck ?? image.Healthcheck };
   }
 

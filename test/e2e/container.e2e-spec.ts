@@ -184,7 +184,8 @@ describe('The image in Podman', () => {
     const { security_opt = [], cap_drop = [] } = compose.services[name] ?? {};
     const security = security_opt.flatMap((text) => ['--security-opt', text]);
     const rights = [...security, ...cap_drop.flatMap((text) => ['--cap-drop', text])];
-    const bounds = ['--read-only', '--tmpfs', '/tmp', '--memory', '512m'];
+    // Podman starts health checks by systemd, which is absent here.
+    const bounds = ['--no-healthcheck', '--read-only', '--tmpfs', '/tmp', '--memory', '512m'];
     const beside = places.filter(([path]) => path !== '/data');
     const env = environmentOf(name, variables, beside);
     const program = engine.run([...rights, ...bounds, ...options], env, command);
