@@ -56,7 +56,10 @@ module.exports = {
       comment:
         'Import #lib/<name>, #lib/<name>/domain or #lib/env/node; what their index.ts does not export is not for others.',
       severity: 'error',
-      from: { path: '^(libs/[^/]+/([^/]+)|apps|tools)/', pathNot: '\\.(int-|e2e-)?spec\\.ts$|/testing/' },
+      from: {
+        path: '^(libs/[^/]+/([^/]+)|apps|tools)/',
+        pathNot: '\\.(int-|e2e-)?spec\\.ts$|/testing/',
+      },
       to: {
         path: '^libs/[^/]+/[^/]+/.+',
         pathNot: ['^libs/[^/]+/[^/]+/(domain/|node/)?index\\.ts$', '^libs/[^/]+/$2/'],
