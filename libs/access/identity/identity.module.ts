@@ -10,6 +10,7 @@ import { RoutePlans } from './access/route-plans.js';
 import { AccountService } from './auth/account.service.js';
 import { AuthService } from './auth/auth.service.js';
 import { Credentials } from './auth/credentials.js';
+import { FactorKeys } from './auth/factor-keys.js';
 import { SecondFactors } from './auth/second-factors.js';
 import { Sessions } from './auth/sessions.js';
 import { AgentTokensController } from './http/agent-tokens.controller.js';
@@ -84,6 +85,7 @@ import { WorkspacesService } from './workspaces/workspaces.service.js';
     RequestLimits,
     Sessions,
     Credentials,
+    FactorKeys,
     SecondFactors,
     AuthService,
     AccountService,

@@ -12,6 +12,7 @@ export { describeCallers } from './access/openapi.js';
 export { type Standing, Standings } from './access/standings.js';
 export { ShortMemory } from './access/short-memory.js';
 export { pruneSessions } from './auth/prune-sessions.js';
+export { resealFactors } from './auth/reseal-factors.js';
 export { type CallerView, viewOfCaller } from './domain/caller-view.js';
 export { isAtLeast } from './domain/roles.js';
 export { covers, type Scope, SCOPES } from './domain/scopes.js';

@@ -144,6 +144,11 @@ SELECT m.role
     WHERE m.workspace_id = $1 AND m.user_id = $2
       AND w.archived_at IS NULL AND u.disabled_at IS NULL
 
+-- identity_find_old_factors
+SELECT user_id, sealed FROM user_factors
+    WHERE user_id > $2 AND split_part(sealed, ':', 1) = ANY($1::text[])
+    ORDER BY user_id LIMIT $3
+
 -- identity_find_unlinked
 SELECT u.disabled_at IS NOT NULL AS disabled,
           EXISTS (SELECT FROM user_identities s WHERE s.user_id = u.id AND s.issuer = $2) AS has_subject
@@ -231,9 +236,10 @@ SELECT workspace_id FROM workspace_members WHERE user_id = $1 ORDER BY workspace
 SELECT id FROM users WHERE is_operator AND disabled_at IS NULL ORDER BY id FOR UPDATE
 
 -- identity_lock_owners_and_member
-SELECT user_id, role, version FROM workspace_members
-    WHERE workspace_id = $1 AND (role = 'OWNER' OR user_id = $2)
-    ORDER BY user_id
+SELECT m.user_id, m.role, m.version FROM workspace_members m
+    WHERE m.workspace_id = $1 AND (m.user_id = $2 OR m.role = 'OWNER' AND EXISTS (
+      SELECT FROM users u WHERE u.id = m.user_id AND u.disabled_at IS NULL))
+    ORDER BY m.user_id
       FOR UPDATE
 
 -- identity_lock_role
@@ -277,6 +283,9 @@ DELETE FROM user_factors WHERE user_id = $1 RETURNING user_id
 
 -- identity_remove_recovery_codes
 DELETE FROM user_recovery_codes WHERE user_id = $1
+
+-- identity_reseal_factor
+UPDATE user_factors SET sealed = $2 WHERE user_id = $1 AND sealed = $3
 
 -- identity_revoke_api_key
 UPDATE api_keys SET revoked_at = coalesce(revoked_at, now())
@@ -345,6 +354,6 @@ UPDATE users u
 DELETE FROM user_recovery_codes WHERE user_id = $1 AND hash = $2 RETURNING user_id
 
 -- identity_use_step
-UPDATE user_factors SET last_step = $2, sealed = $3
+UPDATE user_factors SET last_step = $2
     WHERE user_id = $1 AND confirmed_at IS NOT NULL AND last_step < $2
    RETURNING user_id

@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Secret, TOTP } from 'otpauth';
+import { Database } from '#lib/database';
 import { newId } from '#lib/kernel';
+import { Logger } from '#lib/observability';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
 import { aUser, aWorkspace } from '../../../../test/support/factories.js';
 import { hashPassword } from '../passwords/argon2.js';
 import { type IdentityApp, startIdentityApp } from '../testing/app.js';
+import { resealFactors } from './reseal-factors.js';
 
 const PASSWORD = 'a password that is long enough';
 const OLD_KEYS = `old:${'B'.repeat(43)}=`;
@@ -60,25 +63,26 @@ async function aProtectedPerson(options = {}) {
     password: PASSWORD,
   });
   const { secret } = start.body;
+  const used = codeOf(secret, -1);
   const done = await person.api.post<{ recoveryCodes: string[] }>('/auth/second-factor/complete', {
-    code: codeOf(secret, -1),
+    code: used,
   });
   expect(done.status).toBe(200);
-  return { ...person, secret, codes: done.body.recoveryCodes };
+  return { ...person, secret, used, codes: done.body.recoveryCodes };
 }
 
 const refusal = (status: number, code: string) => ({ status, body: { code } });
 
 describe('a second factor', () => {
   it('a sign-in needs the code of the app, which is good once, and leaks nothing before the password', async () => {
-    const { login, secret, email, userId } = await aProtectedPerson();
+    const { login, secret, used, email, userId } = await aProtectedPerson();
     expect(await login()).toMatchObject(refusal(401, 'second_factor_required'));
     const wrong = { email, password: 'not the password', code: codeOf(secret) };
     expect(await server.api().post('/auth/login', wrong)).toMatchObject(
       refusal(401, 'invalid_credentials'),
     );
     const code = codeOf(secret);
-    expect(await login(codeOf(secret, -1))).toMatchObject(refusal(401, 'invalid_code'));
+    expect(await login(used)).toMatchObject(refusal(401, 'invalid_code'));
     const answers = await Promise.all([login(code), login(code)]);
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 401]);
     expect(await login(codeOf(secret, 3))).toMatchObject(refusal(401, 'invalid_code'));
@@ -151,6 +155,23 @@ describe('a second factor', () => {
     expect(answers).toEqual([401, 401, 401, 401, 429]);
   });
 
+  it('twenty wrong codes in a day leave only the recovery codes', async () => {
+    const { login, secret, codes } = await aProtectedPerson();
+    const patient = await startIdentityApp(db, {
+      env: { ENCRYPTION_KEYS: OLD_KEYS, LOGIN_ATTEMPTS_PER_MINUTE: '1000' },
+    });
+    try {
+      expect((await login(codeOf(secret), patient)).status).toBe(200);
+      for (let count = 0; count < 20; count += 1) {
+        expect(await login('000000', patient)).toMatchObject(refusal(401, 'invalid_code'));
+      }
+      expect(await login(codeOf(secret, 1), patient)).toMatchObject(refusal(429, 'rate_limited'));
+      expect((await login(codes[0], patient)).status).toBe(200);
+    } finally {
+      await patient.close();
+    }
+  });
+
   it('an operator without it can only set it up where operators need one', async () => {
     const { login, api, userId } = await aPerson({ operator: true });
     expect((await api.get('/users')).status).toBe(200);
@@ -175,11 +196,14 @@ describe('a second factor', () => {
     expect((await add(there)).status).toBe(201);
   });
 
-  it('a secret survives a new master key, which seals it at the next sign-in', async () => {
+  it('a secret survives a new master key, which seals it without the user', async () => {
     const { login, secret, userId } = await aProtectedPerson();
-    expect((await login(codeOf(secret), strict)).status).toBe(200);
+    const { masterKeys } = strict.config.encryption;
+    const { service } = strict.app.get(Database);
+    await resealFactors(service, masterKeys, Logger.create({ level: 'silent' }));
     const sql = 'SELECT sealed FROM user_factors WHERE user_id = $1';
     const { rows } = await db.owner.query<{ sealed: string }>(sql, [userId]);
     expect(rows[0]?.sealed).toMatch(/^tests:/);
+    expect((await login(codeOf(secret), strict)).status).toBe(200);
   });
 });

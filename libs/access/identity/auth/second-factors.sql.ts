@@ -38,13 +38,30 @@ export const confirmFactor = command<{ user_id: string }>(
 /**
  * Accepts the code of a time step, once: no row for the step of an accepted code or an earlier one.
  *
- * Index: primary key. $1 user, $2 time step, $3 the secret, sealed again.
+ * Index: primary key. $1 user, $2 time step.
  */
 export const useStep = command<{ user_id: string }>(
   'identity_use_step',
-  `UPDATE user_factors SET last_step = $2, sealed = $3
+  `UPDATE user_factors SET last_step = $2
     WHERE user_id = $1 AND confirmed_at IS NOT NULL AND last_step < $2
    RETURNING user_id`,
+);
+
+/**
+ * Factors that these master keys sealed, by user. No index serves it: a scan of 100,000 factors each
+ * minute while there are earlier keys. $1 ids of the keys, $2 the user to start after, $3 limit.
+ */
+export const findOldFactors = query<{ user_id: string; sealed: string }>(
+  'identity_find_old_factors',
+  `SELECT user_id, sealed FROM user_factors
+    WHERE user_id > $2 AND split_part(sealed, ':', 1) = ANY($1::text[])
+    ORDER BY user_id LIMIT $3`,
+);
+
+/** Index: primary key. $1 user, $2 the secret, sealed again, $3 as it was read. */
+export const resealFactor = command(
+  'identity_reseal_factor',
+  `UPDATE user_factors SET sealed = $2 WHERE user_id = $1 AND sealed = $3`,
 );
 
 /** Accepts a recovery code, once. Index: primary key. $1 user, $2 hash. */

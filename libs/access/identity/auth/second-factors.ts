@@ -1,14 +1,13 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Secret, TOTP } from 'otpauth';
-import { CONFIG, type Config } from '#lib/config';
 import { Database, firstRow, type Transaction } from '#lib/database';
 import { DroverError } from '#lib/kernel';
 import type { Account } from '../access/decorators.js';
-import { isSealedByOldKey, openFactor, sealFactor } from '../domain/factor-secret.js';
 import { hashRecoveryCode, issueRecoveryCodes } from '../domain/recovery-code.js';
 import { Passwords } from '../passwords/passwords.js';
 import { Attempts } from '../rate-limit/attempts.js';
 import { Revocations } from '../tokens/revocations.js';
+import { FactorKeys } from './factor-keys.js';
 import {
   addRecoveryCodes,
   beginFactor,
@@ -40,7 +39,7 @@ export class SecondFactors {
     private readonly sessions: Sessions,
     private readonly attempts: Attempts,
     private readonly revocations: Revocations,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'encryption'>,
+    private readonly keys: FactorKeys,
   ) {}
 
   async get(userId: string): Promise<SecondFactorView> {
@@ -74,7 +73,7 @@ export class SecondFactors {
       throw new DroverError('invalid_credentials', { detail: 'The password is wrong.' });
     }
     const secret = new Secret({ size: 20 });
-    const sealed = sealFactor(this.masters, userId, Buffer.from(secret.bytes));
+    const sealed = this.keys.seal(userId, Buffer.from(secret.bytes));
     const row = await firstRow(this.database.service, beginFactor, [userId, sealed]);
     if (row === undefined) throw new DroverError('second_factor_enabled');
     return { secret: secret.base32, uri: totpOf(secret, user.email).toString() };
@@ -148,34 +147,31 @@ export class SecondFactors {
   private async use(userId: string, code: string): Promise<void> {
     await this.attempts.toUseCode(userId);
     const plain = code.replace(/\s/g, '');
-    const used = CODE.test(plain)
+    const isTotp = CODE.test(plain);
+    if (isTotp) await this.attempts.toGuessCode(userId);
+    const used = isTotp
       ? await this.useTotp(userId, plain)
       : await firstRow(this.database.service, useRecoveryCode, [userId, hashRecoveryCode(plain)]);
-    if (used === undefined) throw new DroverError('invalid_code');
+    if (used !== undefined) return;
+    if (isTotp) await this.attempts.countWrongCode(userId);
+    throw new DroverError('invalid_code');
   }
 
   private async useTotp(userId: string, code: string) {
     const row = await firstRow(this.database.service, findFactor, [userId]);
     const step = row && this.stepOf(userId, row.sealed, code);
     if (row === undefined || step === undefined) return undefined;
-    const secret = openFactor(this.masters, userId, row.sealed);
-    const isOld = secret !== undefined && isSealedByOldKey(this.masters, row.sealed);
-    const sealed = isOld ? sealFactor(this.masters, userId, secret) : row.sealed;
-    return firstRow(this.database.service, useStep, [userId, step, sealed]);
+    return firstRow(this.database.service, useStep, [userId, step]);
   }
 
   /** The time step of a right code. */
   private stepOf(userId: string, sealed: string, code: string): number | undefined {
-    const bytes = openFactor(this.masters, userId, sealed);
+    const bytes = this.keys.open(userId, sealed);
     if (bytes === undefined) return undefined;
     const totp = totpOf(new Secret({ buffer: Uint8Array.from(bytes).buffer }), '');
     const timestamp = Date.now();
     const delta = totp.validate({ token: code.replace(/\s/g, ''), window: WINDOW, timestamp });
     return delta === null ? undefined : totp.counter({ timestamp }) + delta;
-  }
-
-  private get masters() {
-    return this.config.encryption.masterKeys;
   }
 }
 

@@ -41,11 +41,6 @@ export function openFactor(
   }
 }
 
-/** Whether a key that is not the current one sealed the secret. */
-export function isSealedByOldKey([master]: readonly MasterKey[], sealed: string): boolean {
-  return !sealed.startsWith(`${master?.id}:`);
-}
-
 function contextOf(userId: string): Buffer {
   return Buffer.from(`drover second factor of ${userId}`);
 }

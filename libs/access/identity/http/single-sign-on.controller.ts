@@ -106,6 +106,7 @@ export class SingleSignOnController {
     'account_disabled',
     'no_account',
     'issuer_unavailable',
+    'rate_limited',
   )
   completeDevice(
     @Body() { deviceCode }: CompleteDeviceSignInDto,

@@ -284,4 +284,19 @@ describe('a device', () => {
     });
     expect(await complete()).toMatchObject(refusal(401, 'sign_in_refused'));
   });
+
+  it('an address cannot poll without end', async () => {
+    const env = { ...provider.settings(PUBLIC_URL), LOGIN_ATTEMPTS_PER_MINUTE: '1' };
+    const strict = await startIdentityApp(db, { env });
+    try {
+      const statuses = [];
+      for (let count = 0; count < 11; count += 1) {
+        const body = { deviceCode: 'x'.repeat(43) };
+        statuses.push((await strict.api().post('/auth/device/complete', body)).status);
+      }
+      expect(statuses).toEqual([...Array<number>(10).fill(401), 429]);
+    } finally {
+      await strict.close();
+    }
+  });
 });

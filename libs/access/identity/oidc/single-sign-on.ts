@@ -63,6 +63,7 @@ export class SingleSignOn {
 
   /** @throws DroverError as `Provider.completeDevice`, `account_disabled`, or of the link */
   async completeDevice(deviceCode: string, origin: Origin): Promise<SingleSignIn> {
+    await this.attempts.toPollDevice(origin.address);
     return this.admit(await this.provider.completeDevice(deviceCode), origin);
   }
 

@@ -2,10 +2,12 @@ import { isIPv6 } from 'node:net';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
 import { DroverError } from '#lib/kernel';
-import { ATTEMPT_LIMITER, RateLimiter } from './rate-limiter.js';
+import { ATTEMPT_LIMITER, type RateDecision, RateLimiter } from './rate-limiter.js';
 
 const MINUTE = 60;
 const HOUR = 3_600;
+/** A patient guesser of codes of six digits needs years with these. */
+const WRONG_CODES = { attempts: 20, windowSeconds: 86_400 };
 /** Several users share an address, so an address has this many times the attempts of an account. */
 const ADDRESS_FACTOR = 5;
 
@@ -47,6 +49,23 @@ export class Attempts {
     await this.take(`code-hour:${userId}`, this.perHour, HOUR);
   }
 
+  /** @throws DroverError `rate_limited` after 20 wrong codes of the app in a day */
+  async toGuessCode(userId: string): Promise<void> {
+    const decision = await this.limiter.peek(`wrong-codes:${userId}`, WRONG_CODES);
+    const detail = 'Too many codes of the app were wrong today. Use a recovery code.';
+    if (!decision.allowed) throw refusal(decision, detail);
+  }
+
+  async countWrongCode(userId: string): Promise<void> {
+    await this.limiter.take(`wrong-codes:${userId}`, WRONG_CODES);
+  }
+
+  /** @throws DroverError `rate_limited` */
+  toPollDevice(address: string): Promise<void> {
+    const attempts = 2 * this.perMinute * ADDRESS_FACTOR;
+    return this.take(`device:${addressGroup(address)}`, attempts);
+  }
+
   /** @throws DroverError `rate_limited` */
   toSingleSignOn(address: string): Promise<void> {
     return this.take(`single-sign-on:${addressGroup(address)}`, this.perMinute * ADDRESS_FACTOR);
@@ -70,10 +89,13 @@ export class Attempts {
 
   private async take(key: string, attempts: number, windowSeconds = MINUTE): Promise<void> {
     const decision = await this.limiter.take(key, { attempts, windowSeconds });
-    if (decision.allowed) return;
-    const { resetSeconds: retryAfterSeconds } = decision;
-    throw new DroverError('rate_limited', { retryAfterSeconds, members: { retryAfterSeconds } });
+    if (!decision.allowed) throw refusal(decision);
   }
+}
+
+function refusal({ resetSeconds }: RateDecision, detail?: string): DroverError {
+  const members = { retryAfterSeconds: resetSeconds };
+  return new DroverError('rate_limited', { retryAfterSeconds: resetSeconds, members, detail });
 }
 
 /** The owner of one IPv6 address has all 2^64 of its network. */

@@ -83,6 +83,17 @@ export class RateLimiter {
     return shared === undefined ? decision : decide(shared.count, shared.leftMs, limit);
   }
 
+  /** The decision about one more attempt, which is not counted. */
+  async peek(key: string, limit: RateLimit): Promise<RateDecision> {
+    const now = this.now();
+    const window = this.windows.get(key);
+    const [known, endsAt] =
+      window && window.endsAt > now ? [window.count, window.endsAt] : [0, now];
+    const shared = await this.tell(key, 0, limit.windowSeconds * 1000);
+    const leftMs = Math.max(endsAt - now, shared?.leftMs ?? 0);
+    return decide(Math.max(known, shared?.count ?? 0) + 1, leftMs, limit);
+  }
+
   /**
    * Counts one attempt and decides at once, by this server's knowledge. It exchanges counts with
    * the others in the background after each slice of the limit. So n servers together exceed the

@@ -27,6 +27,7 @@ function service(settings: object = {}): TokenService {
       oidcIssuer: undefined,
       oidcAudience: undefined,
       openSignUp: false,
+      oidcSignUp: false,
       passwordSignIn: true,
       operatorsNeedSecondFactor: false,
       singleSignOn: undefined,

@@ -131,18 +131,21 @@ describe('members', () => {
     expect(added.status).toBe(403);
   });
 
-  it('members can leave, except the last OWNER', async () => {
+  it('members can leave, except the last OWNER who is not disabled', async () => {
     const { workspaceId, owner, path } = await aTeam();
     const viewer = await aMember(db.owner, workspaceId, 'VIEWER');
     expect((await apiOf(viewer).delete(`${path}/${owner}`)).status).toBe(403);
     expect((await apiOf(viewer).delete(`${path}/${viewer}`)).status).toBe(200);
     expect((await apiOf(viewer).get(path)).status).toBe(404);
+    const disabled = await aMember(db.owner, workspaceId, 'OWNER');
+    await db.owner.query('UPDATE users SET disabled_at = now() WHERE id = $1', [disabled]);
     for (const answer of [
       await apiOf(owner).delete(`${path}/${owner}`),
       await apiOf(owner).patch(`${path}/${owner}`, { role: 'ADMIN' }),
     ]) {
       expect([answer.status, answer.body]).toMatchObject([409, { code: 'last_owner' }]);
     }
+    expect((await apiOf(owner).delete(`${path}/${disabled}`)).status).toBe(200);
   });
 
   it('one OWNER stays when two remove each other at once', async () => {

@@ -2,7 +2,7 @@ import { command, query } from '#lib/database';
 import type { MemberRole } from '#lib/kernel';
 
 /**
- * Locks all OWNERs and one member in one order, before a role is changed or removed. If two owners
+ * Locks all OWNERs who are not disabled, and one member, in one order, before a role is changed or removed. If two owners
  * remove each other at the same time, the second sees the effect of the first. Prisma locks no
  * rows.
  */
@@ -12,9 +12,10 @@ export const lockOwnersAndMember = command<{
   version: number;
 }>(
   'identity_lock_owners_and_member',
-  `SELECT user_id, role, version FROM workspace_members
-    WHERE workspace_id = $1 AND (role = 'OWNER' OR user_id = $2)
-    ORDER BY user_id
+  `SELECT m.user_id, m.role, m.version FROM workspace_members m
+    WHERE m.workspace_id = $1 AND (m.user_id = $2 OR m.role = 'OWNER' AND EXISTS (
+      SELECT FROM users u WHERE u.id = m.user_id AND u.disabled_at IS NULL))
+    ORDER BY m.user_id
       FOR UPDATE`,
 );
 

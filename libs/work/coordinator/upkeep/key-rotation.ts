@@ -5,6 +5,8 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
+import { Database } from '#lib/database';
+import { resealFactors } from '#lib/identity';
 import { BackgroundLoop } from '#lib/kernel';
 import { Logger } from '#lib/observability';
 import { Resealing } from '#lib/secrets';
@@ -19,8 +21,8 @@ const REST_FACTOR = 4;
 const REST_MS = 1_000;
 
 /**
- * Replaces the data key when it is due, and reseals the secrets of older keys, in the role
- * `coordinator`. Any number of servers can do it at once, so no leader is needed.
+ * Replaces the data key when it is due, and reseals the secrets of older keys, and second
+ * factors of earlier master keys, in the role `coordinator`. Any number of servers can do it at once, so no leader is needed.
  */
 @Injectable()
 export class KeyRotation implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -33,6 +35,7 @@ export class KeyRotation implements OnApplicationBootstrap, BeforeApplicationShu
   );
 
   constructor(
+    private readonly database: Database,
     private readonly resealing: Resealing,
     private readonly logger: Logger,
     @Inject(CONFIG) private readonly config: Config,
@@ -51,6 +54,9 @@ export class KeyRotation implements OnApplicationBootstrap, BeforeApplicationShu
    */
   private async round(): Promise<number> {
     const start = performance.now();
+    // Before the secrets, because an operator removes the old key when none is left under it.
+    const { masterKeys } = this.config.encryption;
+    await resealFactors(this.database.service, masterKeys, this.logger);
     const { resealed, more } = await this.resealing.round();
     if (!more) return EVERY_MS;
     return resealed === 0 ? REST_MS : REST_FACTOR * (performance.now() - start);
