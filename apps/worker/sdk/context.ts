@@ -111,7 +111,19 @@ export class HandlerContext implements TaskContext {
   private write(level: EntryLevel, message: string, details?: JsonObject): void {
     if (this.isClosed) return;
     const line = keepLine(message, 0, (text) => this.parts.redactor.redact(text));
-    this.parts.job.report.log(level, line, EVENT, details);
+    this.parts.job.report.log(level, line, EVENT, details && this.shown(details));
+  }
+
+  /** Without secrets. Undefined if JSON cannot hold them: an entry that cannot be sent is lost. */
+  private shown(details: JsonObject): JsonObject | undefined {
+    const { redactor } = this.parts;
+    const hide = (_: string, value: unknown) =>
+      typeof value === 'string' ? redactor.redact(value) : value;
+    try {
+      return JSON.parse(JSON.stringify(details, hide)) as JsonObject;
+    } catch {
+      return undefined;
+    }
   }
 
   /** @param reason counts while `signal` is not aborted, as in the first step of a handler */

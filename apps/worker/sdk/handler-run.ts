@@ -1,3 +1,4 @@
+import { messageOf } from '#lib/agent-host';
 import type { SessionSignal } from '#lib/session-runtime';
 import { MAX_MESSAGE } from '#lib/session-runtime';
 import type { RunFailure } from '../api/types.js';
@@ -64,16 +65,23 @@ export class HandlerRun implements RunningJob {
     // A run that is stopped has completed only with a result.
     const nothing = this.stopping.signal.aborted ? {} : undefined;
     if (value === undefined || value === null) return { kind: 'succeeded', result: nothing };
-    if (typeof value === 'object' && !Array.isArray(value)) {
-      return { kind: 'succeeded', result: value as JsonObject };
+    if (typeof value !== 'object' || Array.isArray(value)) {
+      const found = Array.isArray(value) ? 'an array' : `a ${typeof value}`;
+      return this.unusable(`returned ${found}. Return an object or nothing.`);
     }
-    const found = Array.isArray(value) ? 'an array' : `a ${typeof value}`;
-    const { taskType } = this.parts.job.task;
-    return failed({
-      message: `The handler of "${taskType}" returned ${found}. Return an object or nothing.`,
-      class: 'setup',
-      retryable: false,
-    });
+    try {
+      // The report of a result that JSON cannot hold would never be sent.
+      return { kind: 'succeeded', result: JSON.parse(JSON.stringify(value)) as JsonObject };
+    } catch (error) {
+      return this.unusable(`returned an object that JSON cannot hold: ${messageOf(error)}`);
+    }
+  }
+
+  private unusable(how: string): Outcome {
+    const { redactor, job } = this.parts;
+    const words = redactor.redact(`The handler of "${job.task.taskType}" ${how}`);
+    const message = words.slice(0, MAX_MESSAGE).toWellFormed();
+    return failed({ message, class: 'setup', retryable: false });
   }
 
   private toFailure(error: unknown): Outcome {

@@ -166,16 +166,19 @@ it('a step that its hidden secrets lengthen does not stop the heartbeats', async
 
 it('an error is retried, a final error and a result that is no object are not', async () => {
   await start();
-  const [again, final, list] = await Promise.all([
+  const [again, final, list, big] = await Promise.all([
     submit('fail', {}),
     submit('fail', { final: true }),
     submit('list', {}),
+    submit('list', { big: true }),
   ]);
   expect(await until(again, 'COMPLETED')).toMatchObject({ retryCount: 1 });
   expect(await until(final, 'FAILED')).toMatchObject({ retryCount: 0 });
   await until(list, 'FAILED');
   const { body } = await fleet.api.get(`/agent-tasks/${list}/runs`);
   expect(JSON.stringify(body)).toContain('The handler of \\"list\\" returned an array');
+  expect((await until(big, 'FAILED')).lastError).toContain('JSON cannot hold');
+  expect((await fleet.logOf(big)).map(({ message }) => message)).toContain('a number');
 });
 
 it('SIGTERM lets handlers finish, and releases the rest with their checkpoints', async () => {

@@ -82,7 +82,10 @@ const worker = new Worker({
       if (retryCount === 0) throw new Error('the first attempt fails');
       return {};
     },
-    list: () => [1] as object,
+    list: ({ inputContext }, ctx) => {
+      ctx.log.info('a number', { n: 1n });
+      return inputContext['big'] === true ? { n: 1n } : ([1] as object);
+    },
   },
   concurrency: 2,
 });
