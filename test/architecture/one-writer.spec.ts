@@ -56,8 +56,12 @@ describe('the writer of a state', () => {
   });
 });
 
-/** Programs of other machines. The library git passes a few variables on to git. */
-const OF_HOSTS = /^(apps\/worker|libs\/dev\/local-servers|libs\/code\/git|apps\/cli)\//;
+/**
+ * Programs of other machines, and the folder of a local installation. The library git passes a few
+ * variables on to git.
+ */
+const OF_HOSTS =
+  /^(apps\/worker\/|libs\/dev\/local-servers\/|libs\/code\/git\/|apps\/cli\/|libs\/platform\/kernel\/system\/project\.ts$)/;
 
 describe('the reader of the environment', () => {
   it('only libs/platform/config and program.ts read the environment of server and gateway', () => {

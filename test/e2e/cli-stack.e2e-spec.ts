@@ -84,8 +84,13 @@ describe('up, in the background', () => {
   });
 
   it('up starts two idle workers', async () => {
-    const { stdout } = await drover('worker list');
-    expect(stdout.match(/worker-\d\tIDLE/g)?.sort()).toEqual(['worker-1\tIDLE', 'worker-2\tIDLE']);
+    // A worker that has sent no heartbeat yet is not idle.
+    const idle = await waitFor('their heartbeats', async () => {
+      const { stdout } = await drover('worker list');
+      const found = stdout.match(/worker-\d\tIDLE/g) ?? [];
+      return found.length === 2 ? found : undefined;
+    });
+    expect(idle.sort()).toEqual(['worker-1\tIDLE', 'worker-2\tIDLE']);
   });
 
   it('metrics need a token that no process environment contains', async () => {

@@ -2,7 +2,7 @@ import type { Config } from '#lib/config';
 import type { SqlRunner } from '#lib/database';
 import type { Logger } from '#lib/observability';
 import { openFactor, sealFactor } from '../domain/factor-secret.js';
-import { findOldFactors, resealFactor } from './second-factors.sql.js';
+import { findOldFactors, resealFactor } from '../store/second-factors.sql.js';
 
 const BATCH = 100;
 const FIRST = '00000000-0000-0000-0000-000000000000';

@@ -17,7 +17,7 @@ import {
   removeRecoveryCodes,
   useRecoveryCode,
   useStep,
-} from './second-factors.sql.js';
+} from '../store/second-factors.sql.js';
 import { Sessions } from './sessions.js';
 
 export interface SecondFactorView {

@@ -1,5 +1,5 @@
 import { command, query } from '#lib/database';
-import { OPEN } from '../workspaces/invitations.sql.js';
+import { OPEN } from '../store/invitations.sql.js';
 
 /** The user of an issuer's subject. Cached. Index: the unique key. */
 export const findIdentity = query<{ user_id: string }>(

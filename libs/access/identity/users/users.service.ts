@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, firstRow, type Transaction } from '#lib/database';
 import { DroverError, idOfCursor, newId, type Page, toPage } from '#lib/kernel';
-import { removeFactor } from '../auth/second-factors.sql.js';
+import { removeFactor } from '../store/second-factors.sql.js';
 import { Sessions } from '../auth/sessions.js';
 import { normalizeEmail } from '../domain/email.js';
 import { generatePassword } from '../passwords/argon2.js';

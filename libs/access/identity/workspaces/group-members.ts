@@ -4,7 +4,7 @@ import type { MemberRole } from '#lib/kernel';
 import { Logger } from '#lib/observability';
 import { revokeTokensIssuedBy } from '../tokens/issued-tokens.js';
 import { Revocations } from '../tokens/revocations.js';
-import { endInvitationOfMember } from './invitations.sql.js';
+import { endInvitationOfMember } from '../store/invitations.sql.js';
 import { losesHooks, MemberHooks } from './member-hooks.js';
 import { lockOwnersAndMember } from './members.sql.js';
 

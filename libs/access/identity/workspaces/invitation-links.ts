@@ -8,7 +8,7 @@ import { hashLinkToken } from '../domain/link-token.js';
 import { Passwords } from '../passwords/passwords.js';
 import { Attempts } from '../rate-limit/attempts.js';
 import { createInvitedUser } from './invited-users.sql.js';
-import { acceptLink, findLink } from './invitations.sql.js';
+import { acceptLink, findLink } from '../store/invitations.sql.js';
 import { InvitationsService } from './invitations.service.js';
 
 /** An invitation as the holder of its link sees it. */

@@ -21,7 +21,7 @@ import {
   type InvitationRow,
   invite,
   listInvitationsOf,
-} from './invitations.sql.js';
+} from '../store/invitations.sql.js';
 import { Revocations } from '../tokens/revocations.js';
 import { actorOf, enforce } from './actor.js';
 

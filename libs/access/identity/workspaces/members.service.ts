@@ -10,7 +10,7 @@ import {
 } from '#lib/kernel';
 import { Memberships } from '../access/memberships.js';
 import { type Actor, decideAdd, decideChange, decideRemove } from '../domain/member-rules.js';
-import { endInvitationOfMember } from './invitations.sql.js';
+import { endInvitationOfMember } from '../store/invitations.sql.js';
 import { findUserToAdd, lockOwnersAndMember } from './members.sql.js';
 import { revokeTokensIssuedBy } from '../tokens/issued-tokens.js';
 import { Revocations } from '../tokens/revocations.js';
