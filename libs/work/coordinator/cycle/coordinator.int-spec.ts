@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Memberships } from '#lib/identity';
 import {
   type ApiClient,
   startTestApp,
@@ -249,6 +250,7 @@ describe('a server without the role', () => {
 
   async function makeOperator({ userId }: TestWorkspace): Promise<void> {
     await quiet.db.owner.query('UPDATE users SET is_operator = true WHERE id = $1', [userId]);
+    quiet.app.get(Memberships, { strict: false }).forgetUser(userId);
   }
 
   it('a tenant can recover its own rows on a server without the role', async () => {
