@@ -8,7 +8,7 @@ export type Budget = components['schemas']['Budget'];
 
 interface BudgetLinesProps {
   budgets: Budget[];
-  /** Whether each line says when its budget is exhausted at the present rate. */
+  /** Each line says when its budget is exhausted at the present rate. */
   hasForecast?: boolean;
 }
 

@@ -18,7 +18,7 @@ export function describeFieldError(
   return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
 }
 
-/** Whether the form has a field for each error of its request. */
+/** True if the form has a field for each error of its request. */
 export function hasAllFields(error: unknown, form: HTMLFormElement | null): boolean {
   const names = [...(form?.elements ?? [])].map((element) => element.getAttribute('name') ?? '');
   const faults = faultsOf(error);

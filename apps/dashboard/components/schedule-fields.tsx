@@ -61,7 +61,7 @@ export function RuleFields({ of }: { of?: Schedule }) {
   );
 }
 
-/** What happens at due times that overlap or are late. */
+/** The policies for due times that overlap or are late. */
 export function PolicyFields({ of }: { of?: Schedule }) {
   return (
     <>

@@ -1,7 +1,7 @@
 const HUNK = /^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@/m;
 const FILE = /^(?:diff --git |--- )/m;
 
-/** Whether a text shows lines that were added or removed. */
+/** True for a text that shows lines that were added or removed. */
 export function isTextDiff(text: string): boolean {
   return /^[+-]/m.test(text);
 }

@@ -18,7 +18,7 @@ export const findMembership = query<{ role: MemberRole }>(
 );
 
 /**
- * Whether the user can sign in, is an operator, and has a password without a second factor. Cached.
+ * The account of a user: disabled, operator, a password without a second factor. Cached.
  *
  * Indexes: primary keys.
  */

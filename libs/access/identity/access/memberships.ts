@@ -9,7 +9,7 @@ import { ShortMemory } from './short-memory.js';
 /** Another server can use a role for this long after it was removed here. */
 const REMEMBERED = { seconds: 3, max: 10_000 };
 
-/** What a user is in the installation. */
+/** The rights of a user in the installation. */
 type Standing = 'operator' | 'operator without factor' | 'user';
 
 /** Roles of users, at most three seconds old. */
@@ -49,7 +49,7 @@ export class Memberships {
   }
 
   /**
-   * Whether the user has the rights of an operator now. Undefined if the user is unknown or
+   * True if the user has the rights of an operator now. Undefined if the user is unknown or
    * disabled.
    */
   async isOperator(userId: string): Promise<boolean | undefined> {
@@ -57,7 +57,7 @@ export class Memberships {
     return standing && standing === 'operator';
   }
 
-  /** Whether the user is an operator without the second factor that OPERATORS_NEED_SECOND_FACTOR asks for. */
+  /** True for an operator without the second factor that OPERATORS_NEED_SECOND_FACTOR asks for. */
   async lacksFactor(userId: string): Promise<boolean> {
     return (await this.operators.get(userId)) === 'operator without factor';
   }

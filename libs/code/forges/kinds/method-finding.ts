@@ -1,7 +1,7 @@
 import type { ForgeFinding, Merge } from './forge.js';
 
 /**
- * Whether the forge merges with a method, where Drover cannot push.
+ * Says if the forge can merge with a method where Drover cannot push.
  *
  * @param options `isAllowed`: undefined if the forge does not tell
  */

@@ -7,7 +7,7 @@ import { completeId } from './short-ids.js';
 
 interface IdParam {
   name: string;
-  /** Whether the first digits of an id are refused. */
+  /** Refuses the first digits of an id. */
   whole: boolean;
 }
 

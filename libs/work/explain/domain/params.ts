@@ -1,6 +1,6 @@
 import { ABORT_REASONS, TASK_STATUSES } from '#lib/transitions/domain';
 
-/** What a part of a message names. */
+/** The kind of thing that a part of a message names. */
 export const PARAM_KINDS = ['task', 'agent', 'budget', 'user', 'time', 'code'] as const;
 
 /** A part of a message that a program can show in its own way: as a link, a name or a local time. */
