@@ -18,14 +18,26 @@ interface ReadOptions {
   enabled?: boolean;
 }
 
+interface ReadOptionsOf<T> extends ReadOptions {
+  /** True for data that polling would not change any more. */
+  until?: (data: T) => boolean;
+}
+
 /** Reads from the API in the current workspace. A failure does not discard earlier data. */
-export function useRead<T>(key: QueryKey, read: Read<T>, options: ReadOptions = {}) {
+export function useRead<T>(
+  key: QueryKey,
+  read: Read<T>,
+  { every, enabled = true, until }: ReadOptionsOf<T> = {},
+) {
   const { api, workspaceId } = useWorkspace();
   return useQuery({
     queryKey: [workspaceId, ...key],
     queryFn: ({ signal }) => read(api, signal),
-    refetchInterval: options.every ?? false,
-    enabled: options.enabled ?? true,
+    refetchInterval: ({ state }) => {
+      const isOver = state.data !== undefined && until?.(state.data) === true;
+      return isOver ? false : (every ?? false);
+    },
+    enabled,
   });
 }
 

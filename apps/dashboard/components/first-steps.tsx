@@ -21,7 +21,7 @@ export function useFirstSteps() {
       const isAny = ({ items }: { items: unknown[] }) => items.length > 0;
       return { agent: isAny(agents), task: isAny(tasks), completed: isAny(done) };
     },
-    { every: EVERY_MS },
+    { every: EVERY_MS, until: ({ completed }) => completed },
   );
 }
 
