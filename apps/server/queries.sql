@@ -77,7 +77,8 @@ UNION ALL
 SELECT 'sealed_tasks', CASE WHEN s.unreadable_at IS NOT NULL THEN 'unreadable'
   WHEN s.key_id = (SELECT id FROM newest_key) THEN 'current' ELSE 'older' END, count(*)::float8
 FROM (SELECT key_id, unreadable_at FROM task_secrets UNION ALL SELECT key_id, unreadable_at
-  FROM agent_secrets UNION ALL SELECT key_id, unreadable_at FROM project_secrets) s
+  FROM agent_secrets UNION ALL SELECT key_id, unreadable_at FROM project_secrets UNION ALL SELECT key_id, unreadable_at
+  FROM schedule_secrets) s
 GROUP BY 2
 UNION ALL
 SELECT 'api_keys', v.state, v.count::float8 FROM (

@@ -70,6 +70,7 @@ export const TABLES: Readonly<Record<string, Ownership>> = {
   task_secrets: { owner: 'secrets' },
   agent_secrets: { owner: 'secrets' },
   project_secrets: { owner: 'secrets' },
+  schedule_secrets: { owner: 'secrets' },
   webhook_secrets: { owner: 'secrets' },
   inbound_hook_secrets: { owner: 'secrets' },
   model_provider_secrets: { owner: 'secrets' },

@@ -236,6 +236,7 @@ describe('drover_app with a tenant', () => {
       'project_secrets',
       'prompt_templates',
       'provider_limits',
+      'schedule_secrets',
       'schedules',
       'task_dependencies',
       'task_secrets',

@@ -191,6 +191,11 @@ function otherRows({
       [workspaceId, agentId, userId],
     ],
     [
+      `INSERT INTO schedule_secrets (workspace_id, schedule_id, column_name, key_id, sealed)
+       VALUES ($1, $2, 'tasks', $3, '[]')`,
+      [workspaceId, agentId, DATA_KEY],
+    ],
+    [
       `INSERT INTO schedule_occurrences (workspace_id, schedule_id, due_at, outcome)
        VALUES ($1, $2, now(), 'missed')`,
       [workspaceId, agentId],

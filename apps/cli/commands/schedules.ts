@@ -22,8 +22,8 @@ const POLICY_OPTIONS = [
   ['--jitter <duration>', 'maximum random delay of a start'],
 ] as const;
 
-/** A schedule cannot hold secrets, and attachments are of one task. */
-const TEMPLATE_OPTIONS = TASK_OPTIONS.filter(([flag]) => !/^--(secret|attach) /.test(flag));
+/** Attachments are of one task. */
+const TEMPLATE_OPTIONS = TASK_OPTIONS.filter(([flag]) => !flag.startsWith('--attach '));
 
 function toRule(flags: Flags) {
   return omitUndefined({

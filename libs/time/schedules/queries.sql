@@ -17,7 +17,8 @@ DELETE FROM schedules WHERE workspace_id = $1 AND id = $2 RETURNING id
 -- due_schedules
 SELECT s.workspace_id, s.id, s.name, s.cron, s.time_zone, s.every_seconds, s.anchored_at, s.tasks,
   s.overlap, s.missed, s.missed_limit, s.jitter_seconds, s.due_at, s.start_at, s.paused_at, s.pause_reason,
-  s.created_by, s.version, s.created_at, s.updated_at, w.archived_at IS NOT NULL AS archived, now() AS now
+  s.created_by, s.version, s.created_at, s.updated_at, (SELECT to_jsonb(o) FROM schedule_secrets o
+  WHERE o.workspace_id = s.workspace_id AND o.schedule_id = s.id) AS original, w.archived_at IS NOT NULL AS archived, now() AS now
 FROM schedules s JOIN workspaces w ON w.id = s.workspace_id
 WHERE s.start_at <= now() AND ($2::uuid IS NULL OR s.workspace_id = $2)
 ORDER BY s.start_at
@@ -26,7 +27,8 @@ LIMIT $1
 -- find_schedule
 SELECT s.workspace_id, s.id, s.name, s.cron, s.time_zone, s.every_seconds, s.anchored_at, s.tasks,
   s.overlap, s.missed, s.missed_limit, s.jitter_seconds, s.due_at, s.start_at, s.paused_at, s.pause_reason,
-  s.created_by, s.version, s.created_at, s.updated_at FROM schedules s WHERE s.workspace_id = $1 AND s.id = $2
+  s.created_by, s.version, s.created_at, s.updated_at, (SELECT to_jsonb(o) FROM schedule_secrets o
+  WHERE o.workspace_id = s.workspace_id AND o.schedule_id = s.id) AS original FROM schedules s WHERE s.workspace_id = $1 AND s.id = $2
 
 -- insert_schedule
 INSERT INTO schedules (workspace_id, id, name, cron, time_zone, every_seconds, anchored_at, tasks, overlap,
@@ -50,9 +52,7 @@ WHERE s.workspace_id = $1 AND ($2::uuid IS NULL OR s.id < $2) AND ($4::text IS N
 ORDER BY s.id DESC LIMIT $3
 
 -- lock_schedule
-SELECT s.workspace_id, s.id, s.name, s.cron, s.time_zone, s.every_seconds, s.anchored_at, s.tasks,
-  s.overlap, s.missed, s.missed_limit, s.jitter_seconds, s.due_at, s.start_at, s.paused_at, s.pause_reason,
-  s.created_by, s.version, s.created_at, s.updated_at FROM schedules s WHERE s.workspace_id = $1 AND s.id = $2 FOR NO KEY UPDATE
+SELECT s.id FROM schedules s WHERE s.workspace_id = $1 AND s.id = $2 FOR NO KEY UPDATE
 
 -- lock_schedules
 SELECT pg_advisory_xact_lock(hashtextextended('schedules of ' || $1::text, 0))

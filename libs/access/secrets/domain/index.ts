@@ -1,4 +1,10 @@
-export { type ColumnOfTask, holdsSecrets, mapColumn, type Original } from './originals.js';
+export {
+  type ColumnOfSchedule,
+  type ColumnOfTask,
+  holdsSecrets,
+  mapColumn,
+  type Original,
+} from './originals.js';
 export { hasRoomForSecret, secretsIn, secretsInSentence, SecretValues } from './secret-values.js';
 export {
   asObject,

@@ -9,7 +9,9 @@ import {
 } from './sealed-text.js';
 import {
   type KnownValues,
+  mapEntries,
   mapFieldsOf,
+  mapItems,
   mapSealed,
   mapSecrets,
   mapSentence,
@@ -39,6 +41,7 @@ export const SECRET_COLUMNS = [
 export type SecretColumn = (typeof SECRET_COLUMNS)[number];
 export type SecretColumnOfAgent = 'command' | 'secrets';
 export type SecretColumnOfProject = 'mcp_servers';
+export type SecretColumnOfSchedule = 'tasks';
 
 /** One column of one task. */
 export interface ColumnOfTask {
@@ -59,6 +62,13 @@ export interface ColumnOfProject {
   workspace_id: string;
   project_id: string;
   column_name: SecretColumnOfProject;
+}
+
+/** The tasks of one schedule. */
+export interface ColumnOfSchedule {
+  workspace_id: string;
+  schedule_id: string;
+  column_name: SecretColumnOfSchedule;
 }
 
 /** A signing secret, or the previous one. */
@@ -103,6 +113,7 @@ export type Column =
   | ColumnOfTask
   | ColumnOfAgent
   | ColumnOfProject
+  | ColumnOfSchedule
   | ColumnOfWebhook
   | ColumnOfInboundHook
   | ColumnOfModelProvider
@@ -136,11 +147,25 @@ export function mapColumn(
   known?: KnownValues,
 ): unknown {
   if (name === 'mcp_servers') return mapFieldsOf(document, ['env', 'headers'], replace);
+  if (name === 'tasks') return mapTasks(document as Record<string, unknown>[], replace, known);
   if (name === 'secrets') return mapValues(document as Record<string, unknown>, replace);
   if (SENTENCES.has(name) && typeof document === 'string') {
     return mapSentence(document, replace, known);
   }
   return mapSecrets(document, replace, known);
+}
+
+/** Each field of a requested task, by the rules of its column. */
+function mapTasks(
+  tasks: readonly Record<string, unknown>[],
+  replace: Replace,
+  known: KnownValues | undefined,
+): unknown {
+  return mapItems(tasks, (task) =>
+    mapEntries(task as Record<string, unknown>, (field, value) =>
+      mapColumn(field as Column['column_name'], value, replace, known),
+    ),
+  );
 }
 
 /** True if `mapColumn` would replace anything in a document of these columns. */
@@ -231,6 +256,7 @@ function placeOf(column: Column): Place {
 /** The table and id of the row that owns a column. */
 export function ownerOf(column: Column): [table: string, id: string] {
   if ('project_id' in column) return ['projects', column.project_id];
+  if ('schedule_id' in column) return ['schedules', column.schedule_id];
   if ('agent_id' in column) return ['agents', column.agent_id];
   if ('webhook_id' in column) return ['webhooks', column.webhook_id];
   if ('hook_id' in column) return ['inbound_hooks', column.hook_id];

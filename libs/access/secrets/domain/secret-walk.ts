@@ -188,7 +188,8 @@ function mapText(text: string, replace: Replace, known: KnownValues | undefined)
   return shown === text ? text : replace(text, shown);
 }
 
-function mapItems(
+/** A list whose items do not change is returned itself. */
+export function mapItems(
   list: readonly unknown[],
   map: (item: unknown, index: number) => unknown,
 ): readonly unknown[] {
@@ -202,7 +203,8 @@ function mapItems(
   return copy ?? list;
 }
 
-function mapEntries(
+/** An object whose values do not change is returned itself. */
+export function mapEntries(
   object: Record<string, unknown>,
   map: (name: string, child: unknown) => unknown,
 ): Record<string, unknown> {

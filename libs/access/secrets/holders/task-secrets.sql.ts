@@ -59,6 +59,12 @@ export const writeProjectSecrets = writing(
   'project_id',
 );
 
+export const writeScheduleSecrets = writing(
+  'write_schedule_secrets',
+  'schedule_secrets',
+  'schedule_id',
+);
+
 /** The steps of a pipeline that write originals: one, or none if there are none. */
 export function writeSecrets(workspaceId: string, originals: readonly SecretsInput[]): Step[] {
   if (originals.length === 0) return [];

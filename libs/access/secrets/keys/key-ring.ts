@@ -22,6 +22,7 @@ const KEY_GONE = new Set([
   'task_secrets_key_fkey',
   'agent_secrets_key_fkey',
   'project_secrets_key_fkey',
+  'schedule_secrets_key_fkey',
   'webhook_secrets_key_fkey',
   'inbound_hook_secrets_key_fkey',
   'model_provider_secrets_key_fkey',

@@ -4,6 +4,7 @@ import type { Column, Original } from '../domain/originals.js';
 const ofTasks = { table: 'task_secrets', id: 'task_id' } as const;
 const ofAgents = { table: 'agent_secrets', id: 'agent_id' } as const;
 const ofProjects = { table: 'project_secrets', id: 'project_id' } as const;
+const ofSchedules = { table: 'schedule_secrets', id: 'schedule_id' } as const;
 const ofWebhooks = { table: 'webhook_secrets', id: 'webhook_id' } as const;
 const ofInboundHooks = { table: 'inbound_hook_secrets', id: 'hook_id' } as const;
 const ofModelProviders = { table: 'model_provider_secrets', id: 'provider_id' } as const;
@@ -13,6 +14,7 @@ type Kind =
   | typeof ofTasks
   | typeof ofAgents
   | typeof ofProjects
+  | typeof ofSchedules
   | typeof ofWebhooks
   | typeof ofInboundHooks
   | typeof ofModelProviders
@@ -125,6 +127,12 @@ export const RESEALED = [
     lockOriginals: locking('lock_originals_of_projects', ofProjects),
     setUnreadableAside: settingAside('set_unreadable_of_projects_aside', ofProjects),
     anythingToReseal: anythingLeft('anything_to_reseal_of_projects', ofProjects),
+  },
+  {
+    writeResealed: writingResealed('write_resealed_of_schedules', ofSchedules),
+    lockOriginals: locking('lock_originals_of_schedules', ofSchedules),
+    setUnreadableAside: settingAside('set_unreadable_of_schedules_aside', ofSchedules),
+    anythingToReseal: anythingLeft('anything_to_reseal_of_schedules', ofSchedules),
   },
   {
     writeResealed: writingResealed('write_resealed_of_webhooks', ofWebhooks),

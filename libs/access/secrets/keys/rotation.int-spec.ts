@@ -30,8 +30,8 @@ beforeEach(async () => {
 
 /** All secrets, and the keys that seal them. */
 const NO_KEYS =
-  'TRUNCATE task_secrets, agent_secrets, project_secrets, webhook_secrets, inbound_hook_secrets, ' +
-  'model_provider_secrets, host_credential_secrets, repository_secrets, data_keys';
+  'TRUNCATE task_secrets, agent_secrets, project_secrets, schedule_secrets, webhook_secrets, ' +
+  'inbound_hook_secrets, model_provider_secrets, host_credential_secrets, repository_secrets, data_keys';
 
 type MasterKeys = Config['encryption']['masterKeys'];
 
@@ -117,6 +117,22 @@ describe('the rotation of the data key', () => {
     const again = [{ ...mcpServers[0], headers }];
     const kept = await workspace.api.patch(`/projects/${project.id}`, { mcpServers: again });
     expect(kept).toMatchObject({ status: 200, body: { mcpServers: again } });
+  });
+
+  it('a rotation reseals the secrets of a schedule', async () => {
+    const tasks = [{ taskType: 'test', secrets: { KEY: SECRET } }];
+    const body = { name: 'nightly', everySeconds: 3_600, tasks };
+    const add = () => workspace.api.post<{ id: string }>('/schedules', body);
+    const first = await add();
+    if (first.status !== 201)
+      expect(first).toMatchObject({ status: 503, body: { code: 'conflict_retry' } });
+    const { id } = first.status === 201 ? first.body : (await add()).body;
+    const { resealing } = rotor();
+    await resealing.rotate();
+    while ((await resealing.round()).more);
+    const [row] = await rows<{ key_id: string }>('SELECT key_id FROM schedule_secrets');
+    expect(row).toEqual({ key_id: await newest() });
+    expect(await workspace.api.post(`/schedules/${id}/run`)).toMatchObject({ status: 201 });
   });
 
   it('a rotation reseals the secrets of a repository', async () => {

@@ -100,7 +100,7 @@ export class SchedulesController {
   @ApiOperation({ summary: 'Change a schedule; a new rule counts from now on' })
   @ApiOkResponse({ type: ScheduleDto })
   @ApiErrors('validation_failed', 'schedule_not_found', 'schedule_exists', 'version_mismatch')
-  @ApiErrors(...OF_TASKS)
+  @ApiErrors('secrets_unreadable', ...OF_TASKS)
   change(
     @CurrentCaller() caller: Caller,
     @UuidParam() id: string,
@@ -157,7 +157,8 @@ export class SchedulesController {
     summary: 'Create the tasks of a schedule now, also while it is paused or tasks are unfinished',
   })
   @ApiCreatedResponse({ type: ScheduleOccurrenceDto })
-  @ApiErrors('validation_failed', 'schedule_not_found', 'queue_full', 'exceeds_queue', ...OF_TASKS)
+  @ApiErrors('validation_failed', 'schedule_not_found', 'queue_full', 'exceeds_queue')
+  @ApiErrors('secrets_unreadable', ...OF_TASKS)
   run(@CurrentCaller() { workspaceId }: Caller, @UuidParam() id: string) {
     return this.starter.startNow(workspaceId, id);
   }

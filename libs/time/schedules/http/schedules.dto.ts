@@ -32,7 +32,7 @@ const WORDS = {
   missedLimit: 'With `all`: the maximum number of missed due times that start; 10 by default.',
   jitter: 'The maximum seconds by which a start is delayed; 0 by default.',
   tasks:
-    'The tasks of each due time, as in POST /agent-tasks/batch, without secrets. The name of the schedule is the ' +
+    'The tasks of each due time, as in POST /agent-tasks/batch. Secrets are encrypted and never shown. The name of the schedule is the ' +
     'title of tasks without one.',
 };
 
@@ -42,7 +42,6 @@ const text: ApiPropertyOptions = { type: String, nullable: true };
 
 export class ScheduledTaskDto extends OmitType(BatchTaskDto, [
   'title',
-  'secrets',
   'parentTaskId',
   'blocksParent',
 ]) {
@@ -73,7 +72,7 @@ export class CreateScheduleDto extends PoliciesDto implements ScheduleRequest {
   tasks!: (ScheduledTaskDto & TaskTemplate)[];
 }
 
-/** Absent fields stay. */
+/** Absent fields stay. A "[redacted]" in tasks keeps its value. */
 export class ChangeScheduleDto extends PoliciesDto implements Partial<ScheduleRequest> {
   @Text({ max: 200, optional: true }) name?: string;
   @NestedList(() => ScheduledTaskDto, {

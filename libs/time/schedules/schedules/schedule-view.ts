@@ -1,7 +1,7 @@
 import { dueTimesOf, type ScheduleRule } from '../domain/due-times.js';
 import type { MissedPolicy, OccurrenceOutcome, Overlap } from '../domain/schedule.js';
 import type { OccurrenceRow } from '../store/occurrences.sql.js';
-import type { ScheduleRow, TaskTemplate } from '../store/schedules.sql.js';
+import type { ListedRow, TaskTemplate } from '../store/schedules.sql.js';
 
 /** A schedule in the API. ScheduleDto describes its fields. */
 export interface ScheduleView {
@@ -41,7 +41,7 @@ export interface DueTimeView {
   startAt: string;
 }
 
-export function toScheduleView(row: ScheduleRow): ScheduleView {
+export function toScheduleView(row: ListedRow): ScheduleView {
   return {
     id: row.id,
     name: row.name,
@@ -76,7 +76,7 @@ export function toOccurrenceView(row: OccurrenceRow): OccurrenceView {
   };
 }
 
-export function ruleOf(row: ScheduleRow): ScheduleRule {
+export function ruleOf(row: ListedRow): ScheduleRule {
   return {
     cron: row.cron,
     timeZone: row.time_zone,
@@ -85,6 +85,6 @@ export function ruleOf(row: ScheduleRow): ScheduleRule {
   };
 }
 
-export const dueTimesOfRow = (row: ScheduleRow) => dueTimesOf(ruleOf(row));
+export const dueTimesOfRow = (row: ListedRow) => dueTimesOf(ruleOf(row));
 
 const iso = (time: Date | null): string | null => time?.toISOString() ?? null;

@@ -12,11 +12,12 @@ import {
   toPage,
   type UserCaller,
 } from '#lib/kernel';
-import { TaskCreation } from '#lib/task-manager';
+import { ScheduleSecrets, SecretValues, showsSecret } from '#lib/secrets';
+import { secretValuesOf, TaskCreation } from '#lib/task-manager';
 import { WakeUps } from '#lib/valkey';
 import { dueTimesOf, nextDueTimes, type ScheduleRule, whyNoCron } from '../domain/due-times.js';
 import { type MissedPolicy, type Overlap, startOf } from '../domain/schedule.js';
-import { templateErrors } from '../domain/template.js';
+import { keepSecrets, templateErrors } from '../domain/template.js';
 import { listOccurrences } from '../store/occurrences.sql.js';
 import {
   changeSchedule,
@@ -67,6 +68,7 @@ export class Schedules {
   constructor(
     private readonly database: Database,
     private readonly creation: TaskCreation,
+    private readonly secrets: ScheduleSecrets,
     private readonly wakeUps: WakeUps,
     @Inject(CONFIG) private readonly config: Pick<Config, 'schedules'>,
   ) {}
@@ -78,17 +80,21 @@ export class Schedules {
   async create(caller: Manager, request: ScheduleRequest): Promise<ScheduleView> {
     const { workspaceId, userId } = caller;
     refuse(ruleErrors(request));
-    await this.checkTasks(caller, request.name, request.tasks);
     const [id, limit] = [newId(), this.config.schedules.maxPerWorkspace];
+    const tasks = toJson(request.tasks);
+    await this.checkTasks(caller, request.name, tasks);
+    const sealed = await this.sealed(workspaceId, id, request.name, tasks);
     const created = await this.write(workspaceId, async (tx) => {
       await tx.rows(lockSchedules, [workspaceId]);
       const now = await timeOf(tx);
-      const row = { ...DEFAULTS, ...withoutUndefined(request), ...ruleFrom(request, now), id };
+      const fields = { ...withoutUndefined(request), tasks: sealed.shown };
+      const row = { ...DEFAULTS, ...fields, ...ruleFrom(request, now), id };
       const due = dueOf(row, id, row.jitterSeconds, now);
       const params = [workspaceId, id, ...columnsOf(row), ...due, userId, limit];
       if (!(await firstRow(tx, insertSchedule, params))) {
         throw new DroverError('schedule_limit', { members: { limit } });
       }
+      await this.secrets.write(tx, workspaceId, sealed.inputs);
       return found(tx, workspaceId, id);
     });
     return toScheduleView(created);
@@ -121,16 +127,21 @@ export class Schedules {
     version?: number,
   ): Promise<ScheduleView> {
     const { workspaceId } = caller;
+    const nameOf = (row: ScheduleRow) => change.name ?? row.name;
     const known = await found(this.database.tenant(workspaceId), workspaceId, id);
     if (changesRule(change)) refuse(ruleErrors(mergedRule(change, known)));
-    if (change.tasks) await this.checkTasks(caller, change.name ?? known.name, change.tasks);
+    const given = change.tasks && toJson(change.tasks);
+    if (given) await this.checkTasks(caller, nameOf(known), await this.restored(known, given));
+    else refuse(templateErrors(nameOf(known), [], SecretValues.NONE));
     const changed = await this.write(workspaceId, async (tx) => {
       const row = await locked(tx, workspaceId, id);
       if (version !== undefined && version !== row.version) {
         throw new DroverError('version_mismatch', { members: { currentVersion: row.version } });
       }
+      const sealed = given && (await this.resealed(row, nameOf(row), given));
       const now = await timeOf(tx);
-      const next = { ...fieldsOf(row), ...withoutUndefined(change) };
+      const fields = { ...withoutUndefined(change), ...(sealed && { tasks: sealed.shown }) };
+      const next = { ...fieldsOf(row), ...fields };
       const isNewRule = changesRule(change);
       const rule = isNewRule ? ruleFrom(mergedRule(change, row), now) : ruleOf(row);
       const due =
@@ -146,6 +157,7 @@ export class Schedules {
         row.paused_at,
         row.pause_reason,
       ]);
+      if (sealed) await this.secrets.write(tx, workspaceId, sealed.inputs);
       return found(tx, workspaceId, id);
     });
     return toScheduleView(changed);
@@ -204,9 +216,26 @@ export class Schedules {
     return toPage(rows, limit, (row) => [String(row.due_at.getTime())], toOccurrenceView);
   }
 
+  /** @throws DroverError `validation_failed`, and those of the creation of the tasks */
   private async checkTasks(caller: Caller, name: string, template: TaskTemplate[]): Promise<void> {
-    refuse(templateErrors([{ name }, ...template]));
-    await this.creation.check(caller, tasksOf(name, template));
+    const tasks = tasksOf(name, template);
+    refuse(templateErrors(name, template, secretValuesOf(...tasks)));
+    await this.creation.check(caller, tasks);
+  }
+
+  private sealed(workspaceId: string, scheduleId: string, name: string, template: TaskTemplate[]) {
+    const values = secretValuesOf(...tasksOf(name, template));
+    return this.secrets.seal({ workspaceId, scheduleId }, template, values);
+  }
+
+  /** The tasks of a change, with the secrets of the schedule that they keep. */
+  private async restored({ tasks, original }: ScheduleRow, given: TaskTemplate[]) {
+    if (!showsSecret(given)) return given;
+    return keepSecrets(given, await this.secrets.open(tasks, original), tasks);
+  }
+
+  private async resealed(row: ScheduleRow, name: string, given: TaskTemplate[]) {
+    return this.sealed(row.workspace_id, row.id, name, await this.restored(row, given));
   }
 
   /** Writes due time, start, pause and its reason. */
@@ -226,13 +255,11 @@ export class Schedules {
   }
 
   private async write<T>(workspaceId: string, work: (tx: SqlRunner) => Promise<T>): Promise<T> {
-    const written = await this.database
-      .tenant(workspaceId)
-      .transaction(work)
-      .catch((error: unknown) => {
-        if (violatedConstraint(error) !== 'schedules_name_key') throw error;
-        throw new DroverError('schedule_exists', { cause: error });
-      });
+    const writing = this.database.tenant(workspaceId).transaction(work);
+    const written = await this.secrets.written(writing).catch((error: unknown) => {
+      if (violatedConstraint(error) !== 'schedules_name_key') throw error;
+      throw new DroverError('schedule_exists', { cause: error });
+    });
     // Its next due time can be sooner than the one for which the coordinator waits.
     this.wakeUps.coordinator();
     return written;
@@ -320,6 +347,11 @@ function columnsOf(row: Fields & ScheduleRule): unknown[] {
   return [row.name, ...rule, JSON.stringify(row.tasks), ...policies];
 }
 
+/** As the database stores it: without absent fields. */
+function toJson(tasks: readonly TaskTemplate[]): TaskTemplate[] {
+  return JSON.parse(JSON.stringify(tasks)) as TaskTemplate[];
+}
+
 function withoutUndefined<T extends object>(given: T): T {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as T;
 }
@@ -333,9 +365,10 @@ async function timeOf(runner: SqlRunner): Promise<Date> {
 }
 
 async function locked(runner: SqlRunner, workspaceId: string, id: string): Promise<ScheduleRow> {
-  const row = await firstRow(runner, lockSchedule, [workspaceId, id]);
-  if (!row) throw notFound();
-  return row;
+  const isThere = await firstRow(runner, lockSchedule, [workspaceId, id]);
+  if (!isThere) throw notFound();
+  // A second statement, which sees the originals of a change that this one waited for.
+  return found(runner, workspaceId, id);
 }
 
 async function found(runner: SqlRunner, workspaceId: string, id: string): Promise<ScheduleRow> {

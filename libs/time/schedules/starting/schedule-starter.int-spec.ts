@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { QueueDepths } from '#lib/admission';
 import { checkInvariants } from '#lib/invariants';
+import { newId } from '#lib/kernel';
 import { startTestApp, type TestApp, type TestWorkspace } from '../../../../test/support/app.js';
+import { tablesWith } from '../../../../test/support/tables-with.js';
 import { ScheduleStarter } from './schedule-starter.js';
 
 interface Schedule {
@@ -286,8 +288,23 @@ describe('a schedule', () => {
     [{}, 'cron'],
     [{ everySeconds: 5, timeZone: 'UTC' }, 'timeZone'],
     [{ everySeconds: 5, tasks: [] }, 'tasks'],
-    [{ everySeconds: 5, tasks: [{ taskType: 'x', secrets: { A: 'b' } }] }, 'tasks[0].secrets'],
-    [{ everySeconds: 5, tasks: [{ taskType: 'x', title: 'AKIAIOSFODNN7EXAMPLE' }] }, 'tasks[1]'],
+    [{ everySeconds: 5, tasks: [{ taskType: 'x', secrets: { PATH: 'b' } }] }, 'tasks[0].secrets'],
+    [
+      { everySeconds: 5, tasks: [{ taskType: 'x', secrets: { A: '[redacted]' } }] },
+      'tasks[0].secrets.A',
+    ],
+    [
+      { everySeconds: 5, tasks: [{ taskType: 'swordfish', secrets: { A: 'swordfish' } }] },
+      'tasks[0].taskType',
+    ],
+    [
+      {
+        everySeconds: 5,
+        name: 'of swordfish',
+        tasks: [{ ...COMMAND, secrets: { A: 'swordfish' } }],
+      },
+      'name',
+    ],
     [
       { everySeconds: 5, tasks: [{ taskType: 'x', dependsOn: [{ ref: 'y' }] }] },
       'tasks[0].dependsOn[0]',
@@ -326,5 +343,69 @@ describe('a schedule', () => {
       [schedule.id],
     );
     expect(rows).toEqual([{ due_at: null, pause_reason: 'The workspace is archived', tasks: 0 }]);
+  });
+});
+
+describe('the secrets of a schedule', () => {
+  const HIDDEN = '[redacted]';
+
+  async function claimed() {
+    const agent = await workspace.newAgent({ capabilities: ['command'], maxConcurrentTasks: 10 });
+    const path = `/agents/${agent.id}/claim`;
+    const { body } = await agent.api.post<{ tasks: { task: object }[] }>(path, { maxTasks: 10 });
+    return body.tasks.map(({ task }) => task);
+  }
+
+  it('only runs get them, and a change keeps those that it sends back hidden', async () => {
+    // Have no recognisable form: only `secrets` marks them.
+    const [build, deploy] = [`correct horse ${newId()}`, `battery staple ${newId()}`];
+    const tasks = [
+      { ...COMMAND, ref: 'build', title: `With ${build}`, secrets: { KEY: build } },
+      { ...COMMAND, ref: 'deploy', secrets: { KEY: deploy }, metadata: { token: 'swordfish-1' } },
+    ];
+    const created = await create({ tasks });
+    const shown = [
+      { ...tasks[0], title: `With ${HIDDEN}`, secrets: { KEY: HIDDEN } },
+      { ...tasks[1], secrets: { KEY: HIDDEN }, metadata: { token: HIDDEN } },
+    ];
+    expect(created).toMatchObject({ tasks: shown });
+    const moved = [...shown].reverse();
+    const changed = await workspace.api.patch(`/schedules/${created.id}`, { tasks: moved });
+    expect(changed).toMatchObject({ status: 200, body: { tasks: moved } });
+    await makeDue(created);
+    await sweep();
+    expect(await tasksOf(created)).toMatchObject([
+      { title: 'nightly', secrets: { KEY: HIDDEN } },
+      { title: `With ${HIDDEN}`, secrets: { KEY: HIDDEN } },
+    ]);
+    await workspace.api.post(`/schedules/${created.id}/run`);
+    const received = [
+      { title: 'nightly', secrets: { KEY: deploy }, metadata: { token: 'swordfish-1' } },
+      { title: `With ${build}`, secrets: { KEY: build } },
+    ];
+    expect(await claimed()).toMatchObject([...received, ...received]);
+    for (const secret of [build, deploy, 'swordfish-1']) {
+      expect(await tablesWith(server, secret)).toEqual([]);
+    }
+    await workspace.api.patch(`/schedules/${created.id}`, { tasks: [COMMAND] });
+    expect(await tablesWith(server, created.id)).not.toContain('schedule_secrets');
+  });
+
+  it('a secret that cannot be opened fails its due time', async () => {
+    const schedule = await create({ tasks: [{ ...COMMAND, secrets: { KEY: 'swordfish-2' } }] });
+    await server.db.owner.query(
+      `UPDATE schedule_secrets SET sealed = replace(sealed::text, 'drover-sealed:1:', 'drover-sealed:1:x')::jsonb
+       WHERE schedule_id = $1`,
+      [schedule.id],
+    );
+    await makeDue(schedule);
+    await sweep();
+    expect(await occurrencesOf(schedule)).toMatchObject([
+      { outcome: 'failed', reason: 'secrets_unreadable' },
+    ]);
+    expect(await workspace.api.post(`/schedules/${schedule.id}/run`)).toMatchObject({
+      status: 409,
+      body: { code: 'secrets_unreadable' },
+    });
   });
 });

@@ -8,6 +8,7 @@ import {
 } from '#lib/database';
 import { cut, DroverError, type ScheduleCaller } from '#lib/kernel';
 import { Logger } from '#lib/observability';
+import { ScheduleSecrets } from '#lib/secrets';
 import { type BatchTaskDto, TaskCommands, TaskCreation } from '#lib/task-manager';
 import { countByWorkspace, type SweepResult } from '#lib/transitions';
 import { decideOverlap, type UnfinishedTask } from '../domain/overlap.js';
@@ -69,6 +70,7 @@ export class ScheduleStarter {
     private readonly database: Database,
     private readonly creation: TaskCreation,
     private readonly commands: TaskCommands,
+    private readonly secrets: ScheduleSecrets,
     private readonly logger: Logger,
   ) {}
 
@@ -90,14 +92,14 @@ export class ScheduleStarter {
   /**
    * Creates the tasks of a schedule now, also if it is paused or earlier tasks have not finished.
    *
-   * @throws DroverError `schedule_not_found`, `conflict_retry`, and those of the creation of tasks
+   * @throws DroverError `schedule_not_found`, `conflict_retry`, `secrets_unreadable`, and those of the creation of tasks
    */
   async startNow(workspaceId: string, scheduleId: string): Promise<OccurrenceView> {
     const tenant = this.database.tenant(workspaceId);
     const row = await firstRow(tenant, findSchedule, [workspaceId, scheduleId]);
     if (!row) throw new DroverError('schedule_not_found');
     const now = notWhole((await firstRow(tenant, databaseTime))?.now as Date);
-    const tasks = scheduled(row, now, tasksOf(row.name, row.tasks));
+    const tasks = await this.tasksAt(row, now);
     let recorded: OccurrenceRow | undefined;
     await this.creation
       .createTogether(callerOf(row), tasks, async (tx, [taskId]) => {
@@ -153,7 +155,7 @@ export class ScheduleStarter {
         continue;
       }
       try {
-        const tasks = scheduled(row, row.due_at, tasksOf(row.name, row.tasks));
+        const tasks = await this.tasksAt(row, row.due_at);
         if (overlap.kind === 'wait' && edgesOf(tasks, overlap.for) > MAX_EDGES) {
           const skipped = { outcome: 'skipped', reason: 'overlap', detail: TOO_MANY } as const;
           others.push(occurrence(row, plan.next, skipped));
@@ -168,6 +170,12 @@ export class ScheduleStarter {
       }
     }
     return { starts, others };
+  }
+
+  /** The tasks of a due time, with their secrets. @throws DroverError `secrets_unreadable` */
+  private async tasksAt(row: ScheduleRow, dueAt: Date): Promise<BatchTaskDto[]> {
+    const template = await this.secrets.open(row.tasks, row.original);
+    return scheduled(row, dueAt, tasksOf(row.name, template));
   }
 
   private async unfinishedOf(workspaceId: string, rows: readonly DueRow[]) {

@@ -1,10 +1,12 @@
 import { command, query } from '#lib/database';
+import type { ColumnOfSchedule, Original } from '#lib/secrets';
 import type { MissedPolicy, Overlap } from '../domain/schedule.js';
 
-/** A task of a template: the body of a creation, whose title can be absent. */
+/** A task of a template: the body of a creation, whose title can be absent. Its secrets are hidden. */
 export type TaskTemplate = Record<string, unknown>;
 
-export interface ScheduleRow {
+/** A schedule as its list shows it. */
+export interface ListedRow {
   workspace_id: string;
   id: string;
   name: string;
@@ -27,9 +29,17 @@ export interface ScheduleRow {
   updated_at: Date;
 }
 
+export interface ScheduleRow extends ListedRow {
+  /** The sealed tasks, if they have secrets. */
+  original: Original<ColumnOfSchedule> | null;
+}
+
 const COLUMNS = `s.workspace_id, s.id, s.name, s.cron, s.time_zone, s.every_seconds, s.anchored_at, s.tasks,
   s.overlap, s.missed, s.missed_limit, s.jitter_seconds, s.due_at, s.start_at, s.paused_at, s.pause_reason,
   s.created_by, s.version, s.created_at, s.updated_at`;
+
+const WITH_ORIGINAL = `${COLUMNS}, (SELECT to_jsonb(o) FROM schedule_secrets o
+  WHERE o.workspace_id = s.workspace_id AND o.schedule_id = s.id) AS original`;
 
 /**
  * The database's time, which decides when schedules are due. Not now(): a change that waited for a
@@ -64,23 +74,23 @@ WHERE (SELECT count(*) FROM schedules WHERE workspace_id = $1) < $16::int
 RETURNING id`,
 );
 
-/** Index: primary key. $1 workspace, $2 schedule. */
+/** Indexes: primary keys. $1 workspace, $2 schedule. */
 export const findSchedule = query<ScheduleRow>(
   'find_schedule',
-  `SELECT ${COLUMNS} FROM schedules s WHERE s.workspace_id = $1 AND s.id = $2`,
+  `SELECT ${WITH_ORIGINAL} FROM schedules s WHERE s.workspace_id = $1 AND s.id = $2`,
 );
 
 /** Index: primary key. $1 workspace, $2 schedule. */
-export const lockSchedule = query<ScheduleRow>(
+export const lockSchedule = query<{ id: string }>(
   'lock_schedule',
-  `SELECT ${COLUMNS} FROM schedules s WHERE s.workspace_id = $1 AND s.id = $2 FOR NO KEY UPDATE`,
+  `SELECT s.id FROM schedules s WHERE s.workspace_id = $1 AND s.id = $2 FOR NO KEY UPDATE`,
 );
 
 /**
  * Newest first. Indexes: primary key, schedules_name_key with a name. $1 workspace, $2 last id of
  * the previous page or NULL, $3 maximum number of rows, $4 name or NULL.
  */
-export const listSchedules = query<ScheduleRow>(
+export const listSchedules = query<ListedRow>(
   'list_schedules',
   `
 SELECT ${COLUMNS} FROM schedules s
@@ -129,7 +139,7 @@ export const NEXT_START = `(SELECT min(start_at) FROM schedules WHERE start_at I
 export const dueSchedules = query<DueRow>(
   'due_schedules',
   `
-SELECT ${COLUMNS}, w.archived_at IS NOT NULL AS archived, now() AS now
+SELECT ${WITH_ORIGINAL}, w.archived_at IS NOT NULL AS archived, now() AS now
 FROM schedules s JOIN workspaces w ON w.id = s.workspace_id
 WHERE s.start_at <= now() AND ($2::uuid IS NULL OR s.workspace_id = $2)
 ORDER BY s.start_at

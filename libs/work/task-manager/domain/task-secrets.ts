@@ -7,8 +7,8 @@ export const SECRET_FIELDS = ['title', 'description', 'metadata', 'secrets'] as 
 interface WrittenFields {
   title: string;
   description?: string | null;
-  metadata: unknown;
-  secrets: unknown;
+  metadata?: unknown;
+  secrets?: unknown;
   inputContext?: unknown;
   agent?: unknown;
   instructions?: string | null;
