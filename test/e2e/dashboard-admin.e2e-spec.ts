@@ -204,6 +204,64 @@ describe('the dashboard', () => {
     await page.getByText('No active pauses').waitFor();
   });
 
+  it('an admin sets routing rules, fallbacks and the template of prompts', async () => {
+    await page.goto('/models');
+    const rules = page.getByRole('list', { name: 'Rules' });
+    for (const [type, model] of [
+      ['review', ''],
+      ['deploy', 'claude-haiku-4-5'],
+    ] as const) {
+      await button('Add rule').click();
+      await openDialog().getByLabel('Type of task').fill(type);
+      await openDialog().locator('[name=tier]').selectOption('opus');
+      await openDialog().locator('[name=model]').fill(model);
+      await confirm('Add rule');
+      await rules.getByText(`type ${type}`).waitFor();
+    }
+    await button('Move up rule 2').click();
+    await rules
+      .getByRole('listitem')
+      .first()
+      .getByText('claude-haiku-4-5 for type deploy')
+      .waitFor();
+    await button('Edit routing').click();
+    await openDialog().getByLabel('Choose the models of runs').check();
+    const fallbacks = openDialog().getByRole('textbox', { name: /^Fallbacks/ });
+    await fallbacks.fill('claude-opus-4-6');
+    await confirm('Save changes');
+    await openDialog().getByRole('alert').getByText('other model').waitFor();
+    await fallbacks.fill('claude-opus-4-6: claude-sonnet-4-6, claude-haiku-4-5');
+    await confirm('Save changes');
+    await page.getByText('Each run gets the model of the first rule').waitFor();
+    expect(await listAxeFindingsInAllLooks(page)).toEqual([]);
+    expect((await fleet.api.get<object>('/model-routing')).body).toMatchObject({
+      enabled: true,
+      rules: [
+        { taskType: 'deploy', model: 'claude-haiku-4-5' },
+        { taskType: 'review', tier: 'opus' },
+      ],
+      fallbacks: [{ model: 'claude-opus-4-6', models: ['claude-sonnet-4-6', 'claude-haiku-4-5'] }],
+    });
+    const id = await fleet.submit('', { title: 'Tried' });
+    await page.goto('/settings');
+    await button('Edit template').click();
+    const template = openDialog().getByRole('textbox', { name: /^Template/ });
+    await template.fill('{{nonsense}}');
+    await confirm('Save template');
+    await openDialog().getByRole('alert').first().waitFor();
+    await template.fill('Do this: {{title}}');
+    await openDialog()
+      .getByLabel(/^Task to try it with/)
+      .fill(id);
+    await button('Preview prompt').click();
+    await openDialog().getByText('Do this: Tried').waitFor();
+    await confirm('Save template');
+    await page.getByText('The workspace has its own template').waitFor();
+    await button('Reset template').click();
+    await confirm('Reset template');
+    await page.getByText('The workspace uses the template of Drover.').waitFor();
+  });
+
   it('an operator creates and disables a user, and changes the own password', async () => {
     await page.goto('/users');
     await button('Create user').click();

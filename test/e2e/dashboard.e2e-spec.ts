@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
+import { projectRoot } from '#lib/kernel';
 import { aWorkspace } from '../support/factories.js';
 import { TestFleet } from '../support/fleet.js';
 import { nextMark } from '../support/marks.js';
@@ -59,19 +60,14 @@ const openAt = async (page: Page, path: string) => {
 };
 const status = (page: Page, name: string) => page.locator('.page-head .badge', { hasText: name });
 
-/** One path for each page, and one path without a page. */
+/** The paths of all pages without an ID, read from the router, and a path without a page. */
 const PATHS = [
-  '/',
-  '/tasks',
-  '/tasks/new',
+  ...[
+    ...readFileSync(join(projectRoot, 'apps/dashboard/router.tsx'), 'utf8').matchAll(
+      /path: '([^'$]+)'/g,
+    ),
+  ].map(([, path]) => path as string),
   '/tasks/a/b',
-  '/agents',
-  '/questions',
-  '/budgets',
-  '/coordinator',
-  '/webhooks',
-  '/audit',
-  '/settings',
 ];
 
 describe('the dashboard', () => {

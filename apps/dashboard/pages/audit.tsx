@@ -37,11 +37,11 @@ const COLUMNS = defineColumns<Entry>([
 
 export function AuditPage() {
   return (
-    <Page title="Audit log">
-      <AdminsOnly>
+    <AdminsOnly page="Audit log">
+      <Page title="Audit log">
         <Entries />
-      </AdminsOnly>
-    </Page>
+      </Page>
+    </AdminsOnly>
   );
 }
 

@@ -19,7 +19,7 @@ const LEVELS: Level[] = ['DEBUG', 'INFO', 'WARN', 'ERROR'];
 
 export function CoordinatorPage() {
   return (
-    <AdminsOnly>
+    <AdminsOnly page="Coordinator">
       <Page title="Coordinator" actions={<RecoverNow />}>
         <div className="split">
           <div className="stack">

@@ -23,7 +23,7 @@ const EVERY_MS = 5_000;
 export function InboundHookPage() {
   const { id } = route.useParams();
   return (
-    <AdminsOnly>
+    <AdminsOnly page="Inbound hook">
       <LoadedHook key={id} id={id} />
     </AdminsOnly>
   );

@@ -45,7 +45,7 @@ const COLUMNS = defineColumns<Hook>([
 
 export function InboundHooksPage() {
   return (
-    <AdminsOnly>
+    <AdminsOnly page="Inbound hooks">
       <InboundHooks />
     </AdminsOnly>
   );

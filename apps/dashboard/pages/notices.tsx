@@ -50,7 +50,7 @@ const COLUMNS = defineColumns<Webhook>([
 /** The webhooks for people: Slack, Discord and e-mail. */
 export function NoticesPage() {
   return (
-    <AdminsOnly>
+    <AdminsOnly page="Notices">
       <Notices />
     </AdminsOnly>
   );

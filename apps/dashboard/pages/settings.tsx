@@ -3,6 +3,7 @@ import { McpServers } from '../components/mcp-servers.js';
 import { Invitations, Members } from '../components/members.js';
 import { OwnInvitations } from '../components/own-invitations.js';
 import { Page } from '../components/parts.js';
+import { PromptTemplate } from '../components/prompt-template.js';
 import { SecondFactor } from '../components/second-factor.js';
 import { Sessions } from '../components/sessions.js';
 import { useWorkspace } from '../api/workspace.js';
@@ -17,6 +18,7 @@ export function SettingsPage() {
         {may('ADMIN') && <Invitations />}
         {may('ADMIN') && <ApiKeys />}
         {may('ADMIN') && <McpServers />}
+        {may('ADMIN') && <PromptTemplate />}
         <SecondFactor />
         <Sessions />
       </div>

@@ -59,9 +59,11 @@ export function UsersPage() {
   const { user } = useWorkspace();
   if (user.isOperator) return <Users />;
   return (
-    <Empty title="Only operators can see this page">
-      <p>An operator manages the users of the installation. Ask one for an account.</p>
-    </Empty>
+    <Page title="Users">
+      <Empty title="Only operators can see this page">
+        <p>An operator manages the users of the installation. Ask one for an account.</p>
+      </Empty>
+    </Page>
   );
 }
 

@@ -20,7 +20,7 @@ const route = getRouteApi('/webhooks/$id');
 export function WebhookPage() {
   const { id } = route.useParams();
   return (
-    <AdminsOnly>
+    <AdminsOnly page="Webhook">
       <OneWebhook key={id} id={id} />
     </AdminsOnly>
   );

@@ -53,7 +53,7 @@ const COLUMNS = defineColumns<Webhook>([
 
 export function WebhooksPage() {
   return (
-    <AdminsOnly>
+    <AdminsOnly page="Webhooks">
       <Webhooks />
     </AdminsOnly>
   );
