@@ -47,9 +47,12 @@ export function formatFallbacks(fallbacks: Routing['fallbacks']): string {
 export function parseFallbacks(text: string): Routing['fallbacks'] {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   return lines.map((line) => {
-    // A name can have a colon itself, before a version.
-    const [, model = '', rest = ''] = /^(.*?):\s+(.*)$/.exec(line.trim()) ?? [];
-    const models = rest.split(/[,\s]+/).filter(Boolean);
+    // A name can have a colon itself, before a version: the first one before a space ends it.
+    const [model = '', ...rest] = line.trim().split(': ');
+    const models = rest
+      .join(' ')
+      .split(/[,\s]+/)
+      .filter(Boolean);
     if (model === '' || models.length === 0)
       throw new FormError(`Write "${line.trim()}" as model: other model, …`, 'fallbacks');
     return { model: model.trim(), models };
