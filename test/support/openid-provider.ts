@@ -30,13 +30,19 @@ export class TestOpenIdProvider {
     readonly url: string,
   ) {}
 
-  /** @param publicUrl the address of the Drover server, to which users come back */
-  static async start(publicUrl: string): Promise<TestOpenIdProvider> {
+  /**
+   * @param publicUrl the address of the Drover server, to which users come back
+   * @param options.fullIdTokens ID tokens have all claims, not only the subject
+   */
+  static async start(
+    publicUrl: string,
+    { fullIdTokens = false } = {},
+  ): Promise<TestOpenIdProvider> {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
     const made = new TestOpenIdProvider(server, `http://127.0.0.1:${port}`);
-    made.provider = made.create(publicUrl);
+    made.provider = made.create(publicUrl, fullIdTokens);
     const callback = made.provider.callback();
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       if (made.down) response.writeHead(503).end();
@@ -71,6 +77,21 @@ export class TestOpenIdProvider {
       next = new URL(location, next).href;
     }
     return next;
+  }
+
+  /** The ID token of `person`, for an authorization code that a server's sign-in asked for. */
+  async idToken({ url, codeVerifier }: { url: string; codeVerifier: string }): Promise<string> {
+    const back = new URL(await this.follow(url));
+    const form = new URLSearchParams({
+      grant_type: 'authorization_code',
+      code: back.searchParams.get('code') ?? '',
+      code_verifier: codeVerifier,
+      redirect_uri: `${back.origin}${back.pathname}`,
+      client_id: CLIENT.id,
+      client_secret: CLIENT.secret,
+    });
+    const answer = await fetch(`${this.url}/token`, { method: 'POST', body: form });
+    return ((await answer.json()) as { id_token: string }).id_token;
   }
 
   /** Confirms the code of a device as `person`. */
@@ -112,8 +133,9 @@ export class TestOpenIdProvider {
     return answer;
   }
 
-  private create(publicUrl: string): Provider {
+  private create(publicUrl: string, fullIdTokens: boolean): Provider {
     return new Provider(this.url, {
+      conformIdTokenClaims: !fullIdTokens,
       clients: [
         {
           client_id: CLIENT.id,

@@ -1,3 +1,4 @@
+import { formatDetails } from '#lib/api-client';
 import type { CommandSpec, Commands } from '../command.js';
 import type { Cli } from '../cli.js';
 import { type Flags, omitUndefined } from '../flags.js';
@@ -33,6 +34,7 @@ const audit: CommandSpec = {
         { title: 'operation', of: ({ operation }) => operation },
         { title: 'status', of: ({ status }) => status },
         { title: 'path', of: ({ path }) => path, wide: true },
+        { title: 'details', of: ({ details }) => formatDetails(details), wide: true },
         { title: 'ip address', of: ({ address }) => address },
       ],
       'No audit entries found.',
@@ -54,6 +56,7 @@ async function listInstallation(cli: Cli, flags: Flags): Promise<void> {
       { title: 'status', of: ({ status }) => status },
       { title: 'attempts', of: ({ attempts }) => attempts },
       { title: 'path', of: ({ path }) => path, wide: true },
+      { title: 'details', of: ({ details }) => formatDetails(details), wide: true },
       { title: 'ip address', of: ({ address }) => address },
     ],
     'No audit entries found.',

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { components } from '#lib/api-client';
+import { type components, formatDetails } from '#lib/api-client';
 import { usePages } from '../api/read.js';
 import { AdminsOnly } from '../components/admins-only.js';
 import { Ago, Button, Empty, Field, Loaded, Page, Panel } from '../components/parts.js';
@@ -23,6 +23,15 @@ const COLUMNS = defineColumns<Entry>([
     head: 'Operation',
     width: 'minmax(130px, 1fr)',
     cell: ({ operation, path }) => <span title={path}>{operation}</span>,
+  },
+  {
+    id: 'details',
+    head: 'Details',
+    width: 'minmax(150px, 2fr)',
+    cell: ({ details }) => {
+      const text = stripControls(formatDetails(details));
+      return <bdi title={text}>{text}</bdi>;
+    },
   },
   {
     id: 'outcome',
@@ -83,7 +92,7 @@ function Entries() {
                 columns={COLUMNS}
                 rows={items}
                 keyOf={({ id }) => id}
-                least={640}
+                least={800}
               />
             );
           }}

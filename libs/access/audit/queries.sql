@@ -2,7 +2,7 @@
 
 -- audit_entries
 SELECT id, uuid_extract_timestamp(id) AS created_at, actor_kind, actor_id, actor_name, operation, path, status,
-  request_id, address
+  request_id, address, details
 FROM audit_log
 WHERE workspace_id = $1 AND ($2::uuid IS NULL OR actor_id = $2) AND ($3::text IS NULL OR operation = $3)
   AND ($4::uuid IS NULL OR id >= $4) AND ($5::uuid IS NULL OR id < $5)
@@ -21,7 +21,7 @@ WHERE ($1::text IS NULL OR account = $1) AND ($2::text IS NULL OR operation = $2
 ORDER BY id DESC LIMIT $5
 
 -- keep_audit_entry
-SELECT keep_audit_entry($1, $2, $3, $4, $5, $6, $7, $8, $9) AS kept
+SELECT keep_audit_entry($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::jsonb) AS kept
 
 -- prune_audit_log
 SELECT prune_audit_logs($1, $2) AS removed

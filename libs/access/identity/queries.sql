@@ -2,7 +2,7 @@
 
 -- identity_accept_invitation
 WITH chosen AS (
-     SELECT i.workspace_id, i.id, i.role
+     SELECT i.workspace_id, i.id, i.role, inviter.email AS invited_by
        FROM workspace_invitations i
      JOIN workspaces w ON w.id = i.workspace_id AND w.archived_at IS NULL AND i.expires_at > now()
      JOIN workspace_members m ON m.workspace_id = i.workspace_id AND m.user_id = i.invited_by
@@ -19,11 +19,11 @@ WITH chosen AS (
      SELECT workspace_id, $2, role FROM chosen
      ON CONFLICT (workspace_id, user_id) DO NOTHING
      RETURNING user_id)
-   SELECT workspace_id, role, EXISTS (SELECT FROM made) AS made FROM chosen
+   SELECT workspace_id, role, invited_by, EXISTS (SELECT FROM made) AS made FROM chosen
 
 -- identity_accept_link
 WITH chosen AS (
-     SELECT i.workspace_id, i.id, i.role
+     SELECT i.workspace_id, i.id, i.role, inviter.email AS invited_by
        FROM workspace_invitations i
      JOIN workspaces w ON w.id = i.workspace_id AND w.archived_at IS NULL AND i.expires_at > now()
      JOIN workspace_members m ON m.workspace_id = i.workspace_id AND m.user_id = i.invited_by
@@ -40,7 +40,7 @@ WITH chosen AS (
      SELECT workspace_id, $2, role FROM chosen
      ON CONFLICT (workspace_id, user_id) DO NOTHING
      RETURNING user_id)
-   SELECT workspace_id, role, EXISTS (SELECT FROM made) AS made FROM chosen
+   SELECT workspace_id, role, invited_by, EXISTS (SELECT FROM made) AS made FROM chosen
 
 -- identity_add_recovery_codes
 INSERT INTO user_recovery_codes (user_id, hash) SELECT $1, unnest($2::bytea[])
@@ -211,7 +211,7 @@ WITH made AS (
    INSERT INTO user_identities (id, user_id, issuer, subject)
    SELECT $1, id, $2, $3 FROM chosen
    ON CONFLICT (issuer, subject) DO NOTHING
-   RETURNING user_id
+   RETURNING user_id, EXISTS (SELECT FROM made) AS created
 
 -- identity_list_invitations_of
 SELECT i.id, i.workspace_id, w.name AS workspace_name, i.role, inviter.name AS invited_by_name, i.created_at,
@@ -351,7 +351,8 @@ UPDATE users u
    RETURNING u.id, u.email_verified AND NOT was_verified AS proven
 
 -- identity_use_recovery_code
-DELETE FROM user_recovery_codes WHERE user_id = $1 AND hash = $2 RETURNING user_id
+DELETE FROM user_recovery_codes WHERE user_id = $1 AND hash = $2
+   RETURNING (SELECT count(*)::int - 1 FROM user_recovery_codes WHERE user_id = $1) AS recovery_codes
 
 -- identity_use_step
 UPDATE user_factors SET last_step = $2

@@ -2,7 +2,7 @@ export { Addresses } from './requests/addresses.js';
 export { createClient, type ClientOptions, type DroverClient } from './requests/client.js';
 export { anonymous, bearer, type Credentials } from './requests/credentials.js';
 export type { components, operations, paths } from './generated/api.js';
-export { describeTime, splitMessage } from './requests/messages.js';
+export { describeTime, formatDetails, splitMessage } from './requests/messages.js';
 export { itemsOf, type Page, pagesOf, type ReadPage } from './requests/pages.js';
 export {
   ConnectionProblem,

@@ -6,7 +6,13 @@ export {
   type TaskRun,
 } from './generated/client.js';
 export { Coalescer } from './statements/coalescer.js';
-export { Companion, type CompanionStep, unaccompanied } from './client/companion.js';
+export {
+  Companion,
+  type CompanionStep,
+  type DescribedChange,
+  describeChange,
+  unaccompanied,
+} from './client/companion.js';
 export { Database, ServiceScope, TenantScope, type DatabaseOptions } from './client/database.js';
 export {
   isUnknownTimeZone,

@@ -55,6 +55,16 @@ export class AuditEntryDto implements AuditEntryView {
 
   @ApiProperty({ example: '203.0.113.7', description: 'The network address of the caller' })
   address!: string;
+
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: true,
+    example: { roleBefore: null, role: 'MEMBER', invitedBy: 'ann@example.org' },
+    description:
+      'For a role that a group of the identity provider or an invitation gave or took: `roleBefore`, ' +
+      '`role`, and `group` or `invitedBy`. Empty for other requests.',
+  })
+  details!: Record<string, unknown>;
 }
 
 export class AuditEntryPageDto {

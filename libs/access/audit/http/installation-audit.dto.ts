@@ -44,8 +44,9 @@ export class InstallationEntryDto implements InstallationEntryView {
     type: 'object',
     additionalProperties: true,
     description:
-      'The flags of an account that an operator set, the address of a new account, or the workspace ' +
-      'and the key, agent or run of a refused request',
+      'The flags of an account that an operator set, the address of a new account, whether a sign-in ' +
+      'created or linked an account (`account`, `issuer`, `subject`) or used up a recovery code ' +
+      '(`factor`, `recoveryCodes`), or the workspace and the key, agent or run of a refused request',
   })
   details!: Record<string, unknown>;
   @ApiProperty({

@@ -11,6 +11,7 @@ export interface AuditRow {
   status: number;
   request_id: string;
   address: string;
+  details: Record<string, unknown>;
 }
 
 /**
@@ -20,11 +21,11 @@ export interface AuditRow {
  * In the transaction of the change, as its role, or afterwards as the service role. Indexes:
  * primary keys of users and api_keys. $1 whether only a transaction that has written keeps it, $2
  * workspace, $3 kind and $4 id of the actor, $5 operation, $6 path, $7 status, $8 request id, $9
- * address.
+ * address, $10 details.
  */
 export const keepAuditEntry = command<{ kept: boolean }>(
   'keep_audit_entry',
-  `SELECT keep_audit_entry($1, $2, $3, $4, $5, $6, $7, $8, $9) AS kept`,
+  `SELECT keep_audit_entry($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::jsonb) AS kept`,
 );
 
 /**
@@ -38,7 +39,7 @@ export const auditEntries = query<AuditRow>(
   'audit_entries',
   `
 SELECT id, uuid_extract_timestamp(id) AS created_at, actor_kind, actor_id, actor_name, operation, path, status,
-  request_id, address
+  request_id, address, details
 FROM audit_log
 WHERE workspace_id = $1 AND ($2::uuid IS NULL OR actor_id = $2) AND ($3::text IS NULL OR operation = $3)
   AND ($4::uuid IS NULL OR id >= $4) AND ($5::uuid IS NULL OR id < $5)

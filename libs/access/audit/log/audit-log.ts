@@ -1,24 +1,29 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import { Companion, type CompanionStep, Database } from '#lib/database';
-import { isHotRoute, operationOf } from '#lib/http';
-import type { AuthenticatedRequest } from '#lib/identity';
-import { actorOf, type Caller, isUuid, type Page, toPage } from '#lib/kernel';
+import { Companion, Database } from '#lib/database';
+import { isHotRoute } from '#lib/http';
+import { type Caller, type Page, toPage } from '#lib/kernel';
 import { instruments, Logger } from '#lib/observability';
 import {
-  accountIn,
-  detailsOfCaller,
-  flagsIn,
-  type InstallationEntry,
   isKeptInInstallation,
+  isRefusal,
   isRefusedRead,
   type RouteKind,
-  SIGN_INS,
 } from '../domain/installation-entry.js';
-import { firstIdOf, isKeptRoute, isOfApi, isKeptStatus, pathWithIds } from '../domain/entry.js';
+import { firstIdOf, isKeptRoute, isKeptStatus, isOfApi } from '../domain/entry.js';
 import { InstallationLog } from './installation-log.js';
 import { auditEntries, type AuditRow, keepAuditEntry } from './audit-log.sql.js';
+import {
+  type AuditedRequest,
+  entryOf,
+  isWhole,
+  ofInstallation,
+  paramsOf,
+  stepOf,
+  stepOfChange,
+  type WholeEntry,
+} from './request-entry.js';
 
 export interface AuditFilter {
   actorId?: string;
@@ -40,6 +45,8 @@ export interface AuditEntryView {
   status: number;
   requestId: string;
   address: string;
+  /** What the request alone does not tell. */
+  details: Record<string, unknown>;
 }
 
 /** The repetitions of a refusal are only counted, in the log of the installation. */
@@ -78,15 +85,16 @@ export class AuditLog {
       void this.keep(request, statusCode, payload, 'read').then(pass);
     };
     fastify.addHook('onRoute', (route) => {
-      const isKept = [route.method].flat().some((method) => isKeptRoute(method, route.url));
+      if (!isOfApi(route.url)) return;
+      const methods = [route.method].flat();
       // Agents use hot routes. The journal has what they change.
-      if (!isKept || isHotRoute(route.config)) {
-        if (isOfApi(route.url)) route.onSend = [route.onSend ?? [], keepRefusal].flat();
-        return;
-      }
+      const isKept =
+        !isHotRoute(route.config) && methods.some((method) => isKeptRoute(method, route.url));
       const accompany = (request: AuditedRequest, reply: FastifyReply, done: () => void) => {
-        const stepFor = (tenant: string | undefined) => stepOf(request, reply.statusCode, tenant);
-        request.auditEntry = new Companion(stepFor);
+        request.auditEntry = new Companion(
+          (tenant) => (isKept ? stepOf(request, reply.statusCode, tenant) : undefined),
+          (change) => stepOfChange(request, reply.statusCode, change),
+        );
         request.auditEntry.accompany(done);
       };
       const keep = async (request: AuditedRequest, reply: FastifyReply, payload: unknown) => {
@@ -97,7 +105,7 @@ export class AuditLog {
         return payload;
       };
       route.preHandler = [route.preHandler ?? [], accompany].flat();
-      route.onSend = [route.onSend ?? [], keep].flat();
+      route.onSend = [route.onSend ?? [], isKept ? keep : keepRefusal].flat();
     });
   }
 
@@ -138,12 +146,14 @@ export class AuditLog {
     const isKept = isOutside
       ? isKeptInInstallation(entry.operation, status, { isSignedIn })
       : status === 403;
+    const isDescribed = !isRefusal(status) && request.describedIn?.has(entry.workspaceId);
+    if (isDescribed === true) return;
     if (isKept) {
       await this.installation.keep(ofInstallation(request, entry, payload), kind);
     }
     if (!isKeptStatus(status) || !isWhole(entry) || this.isRepeated(entry)) return;
     try {
-      await this.database.service.rows(keepAuditEntry, paramsOf(entry, false));
+      await this.database.service.rows(keepAuditEntry, paramsOf(entry));
     } catch (error) {
       instruments.auditFailures.inc();
       this.logger.error('request is missing in the audit log', { ...entry, error });
@@ -160,113 +170,8 @@ export class AuditLog {
   }
 }
 
-interface AuditedRequest extends AuthenticatedRequest {
-  auditEntry?: Companion;
-}
-
-/** The entry of a request in the log of a workspace or of the installation. */
-interface Entry {
-  workspaceId: string | undefined;
-  actor: { kind: string; id: string | null } | undefined;
-  operation: string;
-  path: string;
-  status: number;
-  requestId: string;
-  address: string;
-}
-
-type WholeEntry = Entry & {
-  workspaceId: string;
-  actor: { kind: 'user' | 'api_key'; id: string };
-};
-
-/** Undefined before the guard has admitted the request to a route. */
-function entryOf(request: AuditedRequest, status: number, payload?: unknown): Entry | undefined {
-  const { caller, account, handledBy, id: requestId, ip: address } = request;
-  if (!handledBy) return undefined;
-  const operation = operationOf(handledBy.getClass(), handledBy.getHandler());
-  const path = pathWithIds(request.routeOptions.url ?? '', request.params as object as Params);
-  const workspaceId =
-    caller?.workspaceId ??
-    // Otherwise outsiders could fill the workspace's log.
-    (status >= 300 ? undefined : workspaceOf(request, operation, payload));
-  const actor = caller ? actorOf(caller) : account && { kind: 'user', id: account.userId };
-  return { workspaceId, actor, operation, path, status, requestId, address };
-}
-
-/** True if the log of a workspace has it: entries of agents and runs are in the journal. */
-function isWhole(entry: Entry): entry is WholeEntry {
-  const { kind } = entry.actor ?? {};
-  return entry.workspaceId !== undefined && (kind === 'user' || kind === 'api_key');
-}
-
-/** The statement for the transaction of a change, which its handler believes to succeed. */
-function stepOf(
-  request: AuditedRequest,
-  status: number,
-  tenant: string | undefined,
-): CompanionStep | undefined {
-  const entry = entryOf(request, status);
-  if (entry === undefined || !isWhole(entry) || !isKeptStatus(status)) return undefined;
-  if (tenant !== undefined && tenant !== entry.workspaceId) return undefined;
-  return [keepAuditEntry, paramsOf(entry, true)];
-}
-
-function paramsOf(entry: WholeEntry, ifChanged: boolean): unknown[] {
-  const { workspaceId, actor, operation, path, status, requestId, address } = entry;
-  const about = [workspaceId, actor.kind, actor.id, operation, path, status];
-  return [ifChanged, ...about, requestId, address];
-}
-
-function ofInstallation(
-  request: AuditedRequest,
-  { operation, path, status, requestId, address }: Entry,
-  payload: unknown,
-): InstallationEntry {
-  const { account, caller } = request;
-  const about = { operation, path, status, attempts: 1, requestId, address };
-  if (caller !== undefined) {
-    const actorId = 'userId' in caller ? caller.userId : null;
-    return { ...about, actorId, account: null, details: detailsOfCaller(caller) };
-  }
-  return {
-    ...about,
-    actorId: account?.userId ?? userSignedIn(operation, payload),
-    account: account ? null : accountIn(request.body),
-    details: detailsOf(request, account !== undefined),
-  };
-}
-
-type Params = Record<string, unknown>;
-
-/** The flags that an operator sets, and the address of a new account. */
-function detailsOf({ body }: AuthenticatedRequest, isSignedIn: boolean): Params {
-  const email = isSignedIn ? accountIn(body) : null;
-  return { ...flagsIn(body), ...(email === null ? {} : { email }) };
-}
-
-function userSignedIn(operation: string, payload: unknown): string | null {
-  if (!SIGN_INS.has(operation) || typeof payload !== 'string') return null;
-  const { userId } = JSON.parse(payload) as Params;
-  return isUuid(userId) ? userId : null;
-}
-
-/** The workspace that a request without one has changed: that of its path, or of its answer. */
-function workspaceOf(
-  { params }: AuthenticatedRequest,
-  operation: string,
-  payload: unknown,
-): string | undefined {
-  const { workspaceId: named } = params as Params;
-  if (isUuid(named)) return named;
-  if (typeof payload !== 'string' || !payload.startsWith('{')) return undefined;
-  const answer = JSON.parse(payload) as Params;
-  const id = answer[operation === 'createWorkspace' ? 'id' : 'workspaceId'];
-  return isUuid(id) ? id : undefined;
-}
-
 function toView({ created_at, actor_kind, actor_id, ...row }: AuditRow): AuditEntryView {
-  const { id, actor_name, operation, path, status, request_id, address } = row;
+  const { id, actor_name, operation, path, status, request_id, address, details } = row;
   return {
     id,
     createdAt: created_at.toISOString(),
@@ -278,5 +183,6 @@ function toView({ created_at, actor_kind, actor_id, ...row }: AuditRow): AuditEn
     status,
     requestId: request_id,
     address,
+    details,
   };
 }

@@ -64,6 +64,7 @@ describe('a change', () => {
         path: `/api/v1/workspaces/${workspace.id}/api-keys`,
         status: 201,
         address: '127.0.0.1',
+        details: {},
       },
     ]);
     expect(JSON.stringify(entries)).not.toContain(key);

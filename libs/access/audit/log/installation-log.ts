@@ -87,12 +87,10 @@ export class InstallationLog implements OnApplicationBootstrap, BeforeApplicatio
   }
 
   private async store(entry: InstallationEntry): Promise<void> {
-    const { actorId, account, operation, path, status, details, attempts } = entry;
-    const { requestId, address } = entry;
-    const about = [actorId, account, operation, path, status, JSON.stringify(details), attempts];
     try {
-      await this.database.service.rows(insertInstallationEntry, [...about, requestId, address]);
+      await this.database.service.rows(insertInstallationEntry, paramsOfInstallation(entry));
     } catch (error) {
+      const { actorId, operation, path, status, attempts, requestId } = entry;
       instruments.auditFailures.inc();
       const kept = { actorId, operation, path, status, attempts, requestId };
       this.logger.error('Entry is missing in the audit log of the installation', {
@@ -101,6 +99,13 @@ export class InstallationLog implements OnApplicationBootstrap, BeforeApplicatio
       });
     }
   }
+}
+
+/** The parameters of `insertInstallationEntry`. */
+export function paramsOfInstallation(entry: InstallationEntry): unknown[] {
+  const { actorId, account, operation, path, status, details, attempts } = entry;
+  const about = [actorId, account, operation, path, status, JSON.stringify(details), attempts];
+  return [...about, entry.requestId, entry.address];
 }
 
 function toView(row: InstallationRow): InstallationEntryView {

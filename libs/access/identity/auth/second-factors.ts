@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Secret, TOTP } from 'otpauth';
-import { Database, firstRow, type Transaction } from '#lib/database';
+import { Database, describeChange, firstRow, type Transaction } from '#lib/database';
 import { DroverError } from '#lib/kernel';
 import type { Account } from '../access/decorators.js';
 import { hashRecoveryCode, issueRecoveryCodes } from '../domain/recovery-code.js';
@@ -151,10 +151,20 @@ export class SecondFactors {
     if (isTotp) await this.attempts.toGuessCode(userId);
     const used = isTotp
       ? await this.useTotp(userId, plain)
-      : await firstRow(this.database.service, useRecoveryCode, [userId, hashRecoveryCode(plain)]);
+      : await this.useRecoveryCode(userId, plain);
     if (used !== undefined) return;
     if (isTotp) await this.attempts.countWrongCode(userId);
     throw new DroverError('invalid_code');
+  }
+
+  private useRecoveryCode(userId: string, code: string) {
+    return this.database.service.transaction(async (tx) => {
+      const row = await firstRow(tx, useRecoveryCode, [userId, hashRecoveryCode(code)]);
+      if (row === undefined) return undefined;
+      const details = { factor: 'recovery_code', recoveryCodes: row.recovery_codes };
+      await describeChange(tx, { userId, details });
+      return row;
+    });
   }
 
   private async useTotp(userId: string, code: string) {

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
-import { Database, firstRow } from '#lib/database';
+import { Database, describeChange, firstRow } from '#lib/database';
 import { DroverError, newId } from '#lib/kernel';
 import { findIdentity, findUnlinked, linkIdentity } from './oidc-users.sql.js';
 import type { ExternalIdentity } from './external-token.js';
@@ -48,10 +48,20 @@ export class ExternalIdentities {
     const rights = [this.trustsPasswords, this.createsUsers || isExpected];
     const parameters = [newId(), issuer, subject, newId(), email, name, ...rights];
     const made =
-      (await firstRow(service, linkIdentity, parameters)) ??
+      (await this.link(parameters, { issuer, subject })) ??
       (await firstRow(service, findIdentity, key)) ??
-      (await firstRow(service, linkIdentity, parameters));
+      (await this.link(parameters, { issuer, subject }));
     return made?.user_id ?? this.refuse(email, issuer);
+  }
+
+  private link(parameters: unknown[], identity: { issuer: string; subject: string }) {
+    return this.database.service.transaction(async (tx) => {
+      const linked = await firstRow(tx, linkIdentity, parameters);
+      if (linked === undefined) return undefined;
+      const account = linked.created ? 'created' : 'linked';
+      await describeChange(tx, { userId: linked.user_id, details: { account, ...identity } });
+      return linked;
+    });
   }
 
   private async refuse(email: string, issuer: string): Promise<never> {

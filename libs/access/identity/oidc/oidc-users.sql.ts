@@ -19,7 +19,7 @@ export const findIdentity = query<{ user_id: string }>(
  * Of two concurrent first requests, the INSERT of the second finds the identity of the first; its
  * caller then reads it.
  */
-export const linkIdentity = command<{ user_id: string }>(
+export const linkIdentity = command<{ user_id: string; created: boolean }>(
   'identity_link_identity',
   `WITH made AS (
      INSERT INTO users (id, email, name)
@@ -37,7 +37,7 @@ export const linkIdentity = command<{ user_id: string }>(
    INSERT INTO user_identities (id, user_id, issuer, subject)
    SELECT $1, id, $2, $3 FROM chosen
    ON CONFLICT (issuer, subject) DO NOTHING
-   RETURNING user_id`,
+   RETURNING user_id, EXISTS (SELECT FROM made) AS created`,
 );
 
 /** Why no user can be linked. Indexes: users_email_key, user_identities_user_id_idx. $1 address, $2 issuer. */

@@ -88,6 +88,8 @@ export const listInvitationsOf = query<{
 export interface Accepted {
   workspace_id: string;
   role: MemberRole;
+  /** The address of the inviter. */
+  invited_by: string;
   made: boolean;
 }
 
@@ -119,7 +121,7 @@ export const acceptLink = command<Accepted>(
 /** SQL: `open` selects one invitation. */
 function accept(open: string): string {
   return `WITH chosen AS (
-     SELECT i.workspace_id, i.id, i.role
+     SELECT i.workspace_id, i.id, i.role, inviter.email AS invited_by
        FROM ${open}
         FOR SHARE OF m FOR UPDATE OF i),
    taken AS (
@@ -130,7 +132,7 @@ function accept(open: string): string {
      SELECT workspace_id, $2, role FROM chosen
      ON CONFLICT (workspace_id, user_id) DO NOTHING
      RETURNING user_id)
-   SELECT workspace_id, role, EXISTS (SELECT FROM made) AS made FROM chosen`;
+   SELECT workspace_id, role, invited_by, EXISTS (SELECT FROM made) AS made FROM chosen`;
 }
 
 /** Index: workspace_invitations_addressee_idx. $1 invitation, $2 user. */

@@ -65,9 +65,10 @@ export const resealFactor = command(
 );
 
 /** Accepts a recovery code, once. Index: primary key. $1 user, $2 hash. */
-export const useRecoveryCode = command<{ user_id: string }>(
+export const useRecoveryCode = command<{ recovery_codes: number }>(
   'identity_use_recovery_code',
-  `DELETE FROM user_recovery_codes WHERE user_id = $1 AND hash = $2 RETURNING user_id`,
+  `DELETE FROM user_recovery_codes WHERE user_id = $1 AND hash = $2
+   RETURNING (SELECT count(*)::int - 1 FROM user_recovery_codes WHERE user_id = $1) AS recovery_codes`,
 );
 
 /** Index: primary key. $1 user. */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '#lib/database';
-import type { MemberRole } from '#lib/kernel';
+import { Database, describeChange } from '#lib/database';
 import { Logger } from '#lib/observability';
+import type { RoleOfGroup } from '../domain/group-roles.js';
 import { revokeTokensIssuedBy } from '../tokens/issued-tokens.js';
 import { Revocations } from '../tokens/revocations.js';
 import { endInvitationOfMember } from '../store/invitations.sql.js';
@@ -22,7 +22,7 @@ export class GroupMembers {
    * Gives a user these roles in workspaces, by their slugs. Undefined ends the membership. The last
    * OWNER of a workspace stays its OWNER.
    */
-  async follow(userId: string, roles: ReadonlyMap<string, MemberRole | undefined>): Promise<void> {
+  async follow(userId: string, roles: ReadonlyMap<string, RoleOfGroup | undefined>): Promise<void> {
     if (roles.size === 0) return;
     const workspaces = await this.database.service.prisma((tx) =>
       tx.workspace.findMany({
@@ -40,8 +40,9 @@ export class GroupMembers {
   private async move(
     workspaceId: string,
     userId: string,
-    role: MemberRole | undefined,
+    given: RoleOfGroup | undefined,
   ): Promise<boolean> {
+    const { role, group = null } = given ?? {};
     const moved = await this.database.tenant(workspaceId).prisma(async (tx, sql) => {
       const rows = await sql.rows(lockOwnersAndMember, [workspaceId, userId]);
       const current = rows.find(({ user_id: id }) => id === userId)?.role;
@@ -68,7 +69,9 @@ export class GroupMembers {
       if (current !== undefined && (role === undefined || losesHooks(current, role))) {
         await this.hooks.handOver(sql, { workspaceId, userId, keep: false });
       }
-      return { from: current ?? null, to: role ?? null };
+      const change = { roleBefore: current ?? null, role: role ?? null, group };
+      await describeChange(sql, { workspaceId, userId, details: change });
+      return change;
     });
     if (moved === undefined) return false;
     this.logger.info('role follows the groups', { workspaceId, userId, ...moved });

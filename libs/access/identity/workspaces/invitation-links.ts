@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, firstRow } from '#lib/database';
+import { Database, describeChange, firstRow } from '#lib/database';
 import { DroverError, type MemberRole, newId } from '#lib/kernel';
 import { AuthService, type SignIn } from '../auth/auth.service.js';
 import type { Origin } from '../auth/sessions.js';
@@ -69,6 +69,7 @@ export class InvitationLinks {
       if ((await firstRow(tx, createInvitedUser, values)) === undefined) {
         throw new DroverError('email_taken');
       }
+      await describeChange(tx, { userId, details: { account: 'created' } });
       return firstRow(tx, acceptLink, [hashLinkToken(token), userId]);
     });
     return this.auth.start(userId, origin);

@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
-import { Database, firstRow, type Transaction, violatedConstraint } from '#lib/database';
+import {
+  Database,
+  describeChange,
+  firstRow,
+  type Transaction,
+  violatedConstraint,
+} from '#lib/database';
 import {
   type Caller,
   DroverError,
@@ -185,7 +191,10 @@ export class InvitationsService {
       if (!row.made) throw new DroverError('already_member');
       // Servers also cache for seconds that a user is no member.
       await this.revocations.revoke(tx, [{ kind: 'user', userId }]);
-      return { workspaceId: row.workspace_id, role: row.role };
+      const { workspace_id: workspaceId, role, invited_by: invitedBy } = row;
+      const details = { roleBefore: null, role, invitedBy };
+      await describeChange(tx, { workspaceId, userId, details });
+      return { workspaceId, role };
     });
     await this.revocations.announce();
     return taken;

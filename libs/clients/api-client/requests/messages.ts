@@ -32,3 +32,11 @@ export function describeTime(
   const moment = seconds > 0 ? `in ${formatDuration(seconds)}` : `${formatDuration(-seconds)} ago`;
   return preposition === 'until' || preposition === 'by' ? `${preposition} ${moment}` : moment;
 }
+
+/** The details of an audit entry in one line: `role: MEMBER, group: developers`. Empty without any. */
+export function formatDetails(details: Readonly<Record<string, unknown>>): string {
+  const text = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
+  return Object.entries(details)
+    .map(([name, value]) => `${name}: ${value === null ? 'none' : text(value)}`)
+    .join(', ');
+}

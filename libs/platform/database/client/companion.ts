@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Sql } from '../statements/sql.js';
+import type { Sql, SqlRunner, Step } from '../statements/sql.js';
 
 /** Its row says whether it wrote something. It writes nothing if the transaction has not yet. */
 export type CompanionSql = Sql<{ kept: boolean }>;
@@ -8,13 +8,26 @@ export type CompanionStep = readonly [sql: CompanionSql, params: readonly unknow
 /** Chooses the statement for a transaction of a tenant, or (undefined) of the service role. */
 type StepFor = (workspaceId: string | undefined) => CompanionStep | undefined;
 
+/** A change that its request alone does not describe. */
+export interface DescribedChange {
+  /** Undefined for a change of the installation. */
+  workspaceId?: string;
+  /** The user who makes the change. */
+  userId: string;
+  details: Record<string, unknown>;
+}
+
 const current = new AsyncLocalStorage<Companion | undefined>();
 
 /** A statement that the first transaction which changes something commits as its last. */
 export class Companion {
   private state: 'waiting' | 'taken' | 'committed' = 'waiting';
 
-  constructor(private readonly stepFor: StepFor) {}
+  /** @param describe the statement of a described change */
+  constructor(
+    private readonly stepFor: StepFor,
+    readonly describe: (change: DescribedChange) => Step | undefined,
+  ) {}
 
   get isCommitted(): boolean {
     return this.state === 'committed';
@@ -79,4 +92,10 @@ export function accompanied<T>(
 /** Runs work that serves several callers, or is no change of its caller's. */
 export function unaccompanied<T>(work: () => T): T {
   return current.getStore() === undefined ? work() : current.run(undefined, work);
+}
+
+/** Describes a change of the current request in its transaction. Outside of requests it does nothing. */
+export async function describeChange(tx: SqlRunner, change: DescribedChange): Promise<void> {
+  const step = current.getStore()?.describe(change);
+  if (step !== undefined) await tx.rows(...step);
 }
