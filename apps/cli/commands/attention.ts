@@ -11,6 +11,7 @@ const LINES: [keyof Counts, string, string][] = [
   ['obstructedChanges', 'changes with an obstacle', 'drover review list --state all'],
   ['usedUpBudgets', 'budgets used up', 'drover budget list'],
   ['endingBudgets', 'budgets almost used up', 'drover budget list'],
+  ['failedSchedules', 'failed schedules', 'drover schedule list'],
   ['silentAgents', 'agents without heartbeats', 'drover agent list'],
   ['refusingProviders', 'providers that refuse requests', 'drover api GET /provider-limits'],
   ['failingWebhooks', 'failing webhooks', 'drover webhook list'],

@@ -97,6 +97,7 @@ const list: CommandSpec = {
         { title: 'name', of: ({ name }) => name, wide: true },
         { title: 'rule', of: formatRule },
         { title: 'next', of: ({ nextDueAt, pausedAt }) => (pausedAt ? 'paused' : nextDueAt) },
+        { title: 'failed', of: ({ failedAt }) => failedAt },
         { title: 'overlap', of: ({ overlap }) => overlap },
         { title: 'age', of: ({ createdAt }) => formatAge(createdAt) },
       ],
@@ -135,6 +136,7 @@ const show: CommandSpec = {
       ['jitter', schedule.jitterSeconds > 0 ? `${schedule.jitterSeconds} s` : null],
       ['paused', schedule.pausedAt],
       ['pause reason', schedule.pauseReason],
+      ['failed', schedule.failedAt],
       ...dueTimes.map(
         ({ startAt }, index) => [index === 0 ? 'next' : '', startAt] as [string, string],
       ),

@@ -19,6 +19,7 @@ const TYPES = [
   'question.answered',
   'question.expired',
   'change',
+  'schedule',
 ] as const;
 
 /** Changes within this time cause one refresh, in milliseconds. */
@@ -70,6 +71,7 @@ function keysToRefresh(type: string, data: Record<string, unknown>): string[][] 
   if (type.startsWith('task.')) return [...task, ['tasks-head'], ['overview'], ATTENTION];
   if (type.startsWith('agent.')) return [['agents'], ['overview'], ATTENTION];
   if (type.startsWith('change.')) return [...task, ...changeOf(data), ['changes'], ATTENTION];
+  if (type.startsWith('schedule.')) return [['schedules'], ATTENTION];
   if (type.startsWith('question.')) return [...task, ['questions'], ATTENTION];
   if (type.startsWith('budget.')) return [['budgets'], ['overview'], ATTENTION];
   return [...task, ['agents']];

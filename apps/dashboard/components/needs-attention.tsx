@@ -29,6 +29,12 @@ const LINES: Line[] = [
     to: '/budgets',
   },
   {
+    name: 'failedSchedules',
+    one: 'failed schedule',
+    many: 'failed schedules',
+    to: '/schedules',
+  },
+  {
     name: 'silentAgents',
     one: 'agent without heartbeats',
     many: 'agents without heartbeats',

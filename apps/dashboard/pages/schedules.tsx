@@ -37,6 +37,7 @@ const COLUMNS = defineColumns<Schedule>([
     cell: ({ nextStartAt, pausedAt }) =>
       pausedAt === null ? <Ago at={nextStartAt} /> : <span className="muted">Paused</span>,
   },
+  { id: 'failed', head: 'Failed', width: '88px', cell: ({ failedAt }) => <Ago at={failedAt} /> },
   { id: 'overlap', head: 'Overlap', width: '80px', cell: ({ overlap }) => overlap },
   { id: 'age', head: 'Created', width: '88px', cell: ({ createdAt }) => <Ago at={createdAt} /> },
 ]);

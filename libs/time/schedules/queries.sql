@@ -4,7 +4,7 @@
 UPDATE schedules SET name = $3, cron = $4, time_zone = $5, every_seconds = $6::int, anchored_at = $7::timestamptz,
   tasks = $8::jsonb, overlap = $9, missed = $10, missed_limit = $11::int, jitter_seconds = $12::int,
   due_at = $13::timestamptz, start_at = $14::timestamptz, paused_at = $15::timestamptz, pause_reason = $16,
-  version = version + 1, updated_at = now()
+  failed_at = NULL, version = version + 1, updated_at = now()
 WHERE workspace_id = $1 AND id = $2
 RETURNING id
 
@@ -16,7 +16,7 @@ DELETE FROM schedules WHERE workspace_id = $1 AND id = $2 RETURNING id
 
 -- due_schedules
 SELECT s.workspace_id, s.id, s.name, s.cron, s.time_zone, s.every_seconds, s.anchored_at, s.tasks,
-  s.overlap, s.missed, s.missed_limit, s.jitter_seconds, s.due_at, s.start_at, s.paused_at, s.pause_reason,
+  s.overlap, s.missed, s.missed_limit, s.jitter_seconds, s.due_at, s.start_at, s.paused_at, s.pause_reason, s.failed_at,
   s.created_by, s.version, s.created_at, s.updated_at, (SELECT to_jsonb(o) FROM schedule_secrets o
   WHERE o.workspace_id = s.workspace_id AND o.schedule_id = s.id) AS original, w.archived_at IS NOT NULL AS archived, now() AS now
 FROM schedules s JOIN workspaces w ON w.id = s.workspace_id
@@ -26,7 +26,7 @@ LIMIT $1
 
 -- find_schedule
 SELECT s.workspace_id, s.id, s.name, s.cron, s.time_zone, s.every_seconds, s.anchored_at, s.tasks,
-  s.overlap, s.missed, s.missed_limit, s.jitter_seconds, s.due_at, s.start_at, s.paused_at, s.pause_reason,
+  s.overlap, s.missed, s.missed_limit, s.jitter_seconds, s.due_at, s.start_at, s.paused_at, s.pause_reason, s.failed_at,
   s.created_by, s.version, s.created_at, s.updated_at, (SELECT to_jsonb(o) FROM schedule_secrets o
   WHERE o.workspace_id = s.workspace_id AND o.schedule_id = s.id) AS original FROM schedules s WHERE s.workspace_id = $1 AND s.id = $2
 
@@ -46,7 +46,7 @@ ORDER BY due_at DESC LIMIT $4
 
 -- list_schedules
 SELECT s.workspace_id, s.id, s.name, s.cron, s.time_zone, s.every_seconds, s.anchored_at, s.tasks,
-  s.overlap, s.missed, s.missed_limit, s.jitter_seconds, s.due_at, s.start_at, s.paused_at, s.pause_reason,
+  s.overlap, s.missed, s.missed_limit, s.jitter_seconds, s.due_at, s.start_at, s.paused_at, s.pause_reason, s.failed_at,
   s.created_by, s.version, s.created_at, s.updated_at FROM schedules s
 WHERE s.workspace_id = $1 AND ($2::uuid IS NULL OR s.id < $2) AND ($4::text IS NULL OR s.name = $4)
 ORDER BY s.id DESC LIMIT $3
@@ -76,6 +76,9 @@ DELETE FROM schedule_occurrences WHERE (workspace_id, schedule_id, due_at) IN (
 RETURNING schedule_id
 
 -- record_manual_start
+WITH mended AS (
+  UPDATE schedules SET failed_at = NULL WHERE workspace_id = $1 AND id = $2 AND failed_at IS NOT NULL
+)
 INSERT INTO schedule_occurrences (workspace_id, schedule_id, due_at, manual, outcome, task_id)
 SELECT $1, s.id, $4::timestamptz, true, 'started', $3::uuid FROM schedules s
 WHERE s.workspace_id = $1 AND s.id = $2
@@ -93,7 +96,8 @@ due AS MATERIALIZED (
   FOR NO KEY UPDATE OF s SKIP LOCKED
 ),
 moved AS (
-  UPDATE schedules s SET due_at = d.next_due_at, start_at = d.next_start_at
+  UPDATE schedules s SET due_at = d.next_due_at, start_at = d.next_start_at,
+    failed_at = CASE d.outcome WHEN 'failed' THEN d.due_at WHEN 'started' THEN NULL ELSE s.failed_at END
   FROM due d WHERE s.workspace_id = $1 AND s.id = d.schedule_id
 ),
 recorded AS (
@@ -101,6 +105,12 @@ recorded AS (
   SELECT $1, d.schedule_id, d.due_at, d.outcome, d.task_id, d.reason, d.detail FROM due d
   ON CONFLICT (workspace_id, schedule_id, due_at) DO NOTHING
   RETURNING schedule_id
+),
+journaled AS (
+  INSERT INTO journal (workspace_id, event, level, reason, message, details, actor_kind, actor_id)
+  SELECT $1, 'schedule.due_time_failed', 'ERROR', d.reason, d.detail, jsonb_build_object('scheduleId', s.id, 'name', s.name, 'dueAt', d.due_at), 'schedule', s.id::text
+  FROM due d JOIN schedules s ON s.workspace_id = $1 AND s.id = d.schedule_id
+  WHERE d.outcome = 'failed' AND d.schedule_id IN (SELECT schedule_id FROM recorded)
 )
 SELECT d.schedule_id, d.schedule_id IN (SELECT schedule_id FROM recorded) AS is_new FROM due d
 

@@ -11,6 +11,7 @@ SELECT
     AND reached_percent = 100 LIMIT 100) c) AS "usedUpBudgets",
   (SELECT count(*)::int FROM (SELECT FROM usage_budgets b WHERE workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now())
     AND reached_percent = 90 LIMIT 100) c) AS "endingBudgets",
+  (SELECT count(*)::int FROM (SELECT FROM schedules WHERE workspace_id = $1 AND failed_at IS NOT NULL LIMIT 100) c) AS "failedSchedules",
   (SELECT count(*)::int FROM (SELECT FROM agents WHERE workspace_id = $1 AND lifecycle = 'ERROR' LIMIT 100) c) AS "silentAgents",
   (SELECT count(*)::int FROM (SELECT FROM (SELECT DISTINCT provider FROM provider_limits WHERE workspace_id = $1
     AND over_at > now()) p LIMIT 100) c) AS "refusingProviders",

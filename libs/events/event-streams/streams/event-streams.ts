@@ -115,6 +115,7 @@ const SCOPE_OF: Record<Message['subject'], Scope> = {
   coordinator: 'coordinator:admin',
   question: 'tasks:read',
   change: 'tasks:read',
+  schedule: 'tasks:read',
 };
 
 function unreadBy(caller: Caller): Message['subject'][] {

@@ -261,6 +261,13 @@ export const CATALOGUE = {
       return row.message;
     }),
   }),
+  'schedule.due_time_failed': event('A due time of a schedule could not create its tasks', {
+    scheduleId: id('the schedule', OTHER, 'scheduleId'),
+    name: text('its name', 'nightly', 'name'),
+    dueAt: time('the due time', '2026-01-31T12:00:00.000Z', 'dueAt'),
+    reason: text('the code of the refusal', 'project_archived', (row) => row.reason),
+    message: orNull(text('a sentence for people', 'The project is archived', (row) => row.message)),
+  }),
   'agent.status_changed': event('An agent has gone from one status to another', {
     agentId,
     previousStatus: oneOf(AGENT_STATUSES, 'the status before', {

@@ -13,6 +13,7 @@ const CHANNELS: Record<Message['subject'], string> = {
   question: 'tasks',
   change: 'tasks',
   budget: 'budgets',
+  schedule: 'tasks',
   coordinator: 'coordinator',
 };
 

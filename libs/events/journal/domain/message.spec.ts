@@ -16,6 +16,7 @@ const ASKED = {
   deadlineAt: '2026-11-23T10:00:00+00:00',
 };
 const ANSWERED = { ...SAID, answer: 'this', answeredBy: 'user:1' };
+const DUE_TIME = { scheduleId: 'a schedule', name: 'nightly', dueAt: '2026-11-22T09:00:00+00:00' };
 const EXPIRED = { ...SAID, onDeadline: 'fail', answer: null };
 const CREATED = Date.parse('2026-11-22T10:00:00.123Z');
 
@@ -275,6 +276,11 @@ const CATALOGUE: CatalogueRow[] = [
     'budget.alert',
     { task_id: TASK, message: 'a sentence', details: BUDGET },
     { taskId: TASK, ...BUDGET, message: 'a sentence' },
+  ],
+  [
+    'schedule.due_time_failed',
+    { reason: 'project_archived', message: 'a sentence', details: DUE_TIME },
+    { ...DUE_TIME, reason: 'project_archived', message: 'a sentence' },
   ],
   [
     'agent.status_changed',

@@ -7,7 +7,7 @@ export interface Message {
   /** A 64-bit number as a decimal text, unique and ascending in the order of the journal. */
   id: string;
   workspaceId: string;
-  subject: 'task' | 'run' | 'agent' | 'question' | 'change' | 'budget' | 'coordinator';
+  subject: 'task' | 'run' | 'agent' | 'question' | 'change' | 'budget' | 'schedule' | 'coordinator';
   /** The affected objects, whether or not the body names them. */
   taskId: string | null;
   agentId: string | null;

@@ -67,6 +67,7 @@ const HEADLINES: Record<string, string | undefined> = {
   'budget.ending': 'a budget ends soon',
   'budget.ended': 'the period of a budget ended',
   'budget.alert': 'a budget is used up to a step',
+  'schedule.due_time_failed': 'a schedule could not create its tasks',
   'agent.status_changed': 'an agent changed its status',
   'agent.status_changed ERROR': 'an agent has an error',
   'agent.status_changed TERMINATED': 'an agent is gone',
@@ -116,6 +117,8 @@ const SENTENCES: Record<EventName | 'webhook.test', Sentence> = {
     `The period of ${lower(budgetOf(event))} ended with ${told(event, 'consumed')} of ${told(event, 'allocated')} tokens used.${NEXT_BUDGET[told(event, 'followedBy')] ?? ''}`,
   'budget.alert': (event) =>
     `${budgetOf(event)}: ${told(event, 'percentUsed')} % of ${told(event, 'allocated')} tokens are used.${budgetAdvice(event)}`,
+  'schedule.due_time_failed': (event) =>
+    `Schedule “${told(event, 'name')}” (${told(event, 'scheduleId')}) could not create its tasks at ${told(event, 'dueAt')}: ${told(event, 'message') || told(event, 'reason')} Mend it, then run the schedule by hand.`,
   'agent.status_changed': (event) =>
     `${capital(agentOf(event))} went from ${told(event, 'previousStatus')} to ${told(event, 'newStatus')}${because(event)}.${agentAdvice(event)}`,
 };

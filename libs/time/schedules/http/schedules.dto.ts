@@ -131,6 +131,13 @@ export class ScheduleDto implements ScheduleView {
   nextStartAt!: string | null;
   @ApiProperty({ ...time, nullable: true }) pausedAt!: string | null;
   @ApiProperty(text) pauseReason!: string | null;
+  @ApiProperty({
+    ...time,
+    nullable: true,
+    description:
+      'The latest due time, if its tasks could not be created. Null after a start or a change',
+  })
+  failedAt!: string | null;
   @ApiProperty(id) createdBy!: string;
   @ApiProperty({ type: 'integer' }) version!: number;
   @ApiProperty(time) createdAt!: string;

@@ -19,6 +19,7 @@ export interface ScheduleView {
   nextStartAt: string | null;
   pausedAt: string | null;
   pauseReason: string | null;
+  failedAt: string | null;
   createdBy: string;
   version: number;
   createdAt: string;
@@ -57,6 +58,7 @@ export function toScheduleView(row: ListedRow): ScheduleView {
     nextStartAt: iso(row.start_at),
     pausedAt: iso(row.paused_at),
     pauseReason: row.pause_reason,
+    failedAt: iso(row.failed_at),
     createdBy: row.created_by,
     version: row.version,
     createdAt: row.created_at.toISOString(),

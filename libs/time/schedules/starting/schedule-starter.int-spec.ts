@@ -131,6 +131,44 @@ describe('a due time', () => {
     expect(Date.parse(body.nextDueAt ?? '')).toBeGreaterThan(Date.now());
   });
 
+  it('a failed due time is an event, and needs attention until one starts', async () => {
+    const { body: project } = await workspace.api.post<{ id: string }>('/projects', { name: 'P' });
+    const one = await create({ tasks: [{ ...COMMAND, projectId: project.id }] });
+    const other = await create({ name: 'other', tasks: [{ ...COMMAND, projectId: project.id }] });
+    await workspace.api.post(`/projects/${project.id}/archive`);
+    const failed = async () => {
+      const { body } = await workspace.api.get<{ failedSchedules: number }>('/attention');
+      return body.failedSchedules;
+    };
+    for (const secondsAgo of [2, 1]) {
+      await Promise.all([one, other].map((schedule) => makeDue(schedule, secondsAgo)));
+      await Promise.all([sweep(), sweep()]);
+    }
+    expect(await failed()).toBe(2);
+    const { rows } = await server.db.owner.query(
+      `SELECT details ->> 'name' AS name, reason, count(*)::int, count(DISTINCT details ->> 'dueAt')::int AS times,
+         bool_and(message <> '' AND actor_id = details ->> 'scheduleId') AS says_why
+       FROM journal WHERE workspace_id = $1 AND event = 'schedule.due_time_failed' GROUP BY 1, 2 ORDER BY 1`,
+      [workspace.id],
+    );
+    const twice = { reason: 'project_archived', count: 2, times: 2, says_why: true };
+    expect(rows).toEqual([
+      { name: 'nightly', ...twice },
+      { name: 'other', ...twice },
+    ]);
+    const [latest] = (await occurrencesOf(other)).slice(-1);
+    const { body: shown } = await workspace.api.get(`/schedules/${other.id}`);
+    expect(shown).toMatchObject({ failedAt: latest?.dueAt });
+    await server.db.owner.query('UPDATE projects SET archived_at = NULL WHERE id = $1', [
+      project.id,
+    ]);
+    await makeDue(one);
+    await sweep();
+    expect(await failed()).toBe(1);
+    await workspace.api.post(`/schedules/${other.id}/run`);
+    expect(await failed()).toBe(0);
+  });
+
   it('a due time that is recorded already is over, and the next one follows', async () => {
     const schedule = await create({ overlap: 'allow' });
     await makeDue(schedule);

@@ -23,6 +23,8 @@ export interface ListedRow {
   start_at: Date | null;
   paused_at: Date | null;
   pause_reason: string | null;
+  /** The latest due time, if its tasks could not be created. */
+  failed_at: Date | null;
   created_by: string;
   version: number;
   created_at: Date;
@@ -35,7 +37,7 @@ export interface ScheduleRow extends ListedRow {
 }
 
 const COLUMNS = `s.workspace_id, s.id, s.name, s.cron, s.time_zone, s.every_seconds, s.anchored_at, s.tasks,
-  s.overlap, s.missed, s.missed_limit, s.jitter_seconds, s.due_at, s.start_at, s.paused_at, s.pause_reason,
+  s.overlap, s.missed, s.missed_limit, s.jitter_seconds, s.due_at, s.start_at, s.paused_at, s.pause_reason, s.failed_at,
   s.created_by, s.version, s.created_at, s.updated_at`;
 
 const WITH_ORIGINAL = `${COLUMNS}, (SELECT to_jsonb(o) FROM schedule_secrets o
@@ -99,7 +101,7 @@ ORDER BY s.id DESC LIMIT $3`,
 );
 
 /**
- * After lockSchedule. $1 workspace, $2 schedule, $3 name, $4 cron, $5 time zone, $6 seconds of the
+ * After lockSchedule. A failure before the change counts no more. $1 workspace, $2 schedule, $3 name, $4 cron, $5 time zone, $6 seconds of the
  * interval, $7 anchor, $8 tasks, $9 overlap, $10 missed, $11 limit of missed due times, $12 jitter
  * in seconds, $13 due time, $14 start, $15 time of the pause, $16 its reason.
  */
@@ -109,7 +111,7 @@ export const changeSchedule = command<{ id: string }>(
 UPDATE schedules SET name = $3, cron = $4, time_zone = $5, every_seconds = $6::int, anchored_at = $7::timestamptz,
   tasks = $8::jsonb, overlap = $9, missed = $10, missed_limit = $11::int, jitter_seconds = $12::int,
   due_at = $13::timestamptz, start_at = $14::timestamptz, paused_at = $15::timestamptz, pause_reason = $16,
-  version = version + 1, updated_at = now()
+  failed_at = NULL, version = version + 1, updated_at = now()
 WHERE workspace_id = $1 AND id = $2
 RETURNING id`,
 );

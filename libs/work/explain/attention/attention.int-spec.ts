@@ -10,6 +10,7 @@ const NOTHING = {
   obstructedChanges: 0,
   usedUpBudgets: 0,
   endingBudgets: 0,
+  failedSchedules: 0,
   silentAgents: 0,
   refusingProviders: 0,
   failingWebhooks: 0,

@@ -9,7 +9,7 @@ const upTo = (from: string) =>
  * Counts for the workspace $1.
  *
  * Indexes: agent_tasks_dead_idx, questions_status_idx, changes_state_idx, usage_budgets_reached_idx,
- * agents_error_idx. A workspace has few provider limits and webhooks. Measured with 100,000 failed tasks
+ * schedules_failed_idx, agents_error_idx. A workspace has few provider limits and webhooks. Measured with 100,000 failed tasks
  * and 100,000 finished changes, questions and budgets: 0.4 ms.
  */
 export const attentionCounts = query<AttentionCounts>(
@@ -25,6 +25,7 @@ SELECT
     AND reached_percent = 100`)} AS "usedUpBudgets",
   ${upTo(`usage_budgets b WHERE workspace_id = $1 AND ${isActiveBudget('b')}
     AND reached_percent = 90`)} AS "endingBudgets",
+  ${upTo(`schedules WHERE workspace_id = $1 AND failed_at IS NOT NULL`)} AS "failedSchedules",
   ${upTo(`agents WHERE workspace_id = $1 AND lifecycle = 'ERROR'`)} AS "silentAgents",
   ${upTo(`(SELECT DISTINCT provider FROM provider_limits WHERE workspace_id = $1
     AND over_at > now()) p`)} AS "refusingProviders",

@@ -9,6 +9,7 @@ export interface AttentionCounts {
   obstructedChanges: number;
   usedUpBudgets: number;
   endingBudgets: number;
+  failedSchedules: number;
   silentAgents: number;
   refusingProviders: number;
   failingWebhooks: number;

@@ -16,6 +16,8 @@ export class AttentionDto implements AttentionCounts {
   obstructedChanges!: number;
   @ApiProperty(count('Active budgets that are used up')) usedUpBudgets!: number;
   @ApiProperty(count('Active budgets of which 90% are used')) endingBudgets!: number;
+  @ApiProperty(count('Schedules whose latest due time could not create its tasks'))
+  failedSchedules!: number;
   @ApiProperty(count('Agents whose heartbeats stopped')) silentAgents!: number;
   @ApiProperty(count('Providers that refuse requests now')) refusingProviders!: number;
   @ApiProperty(count('Webhooks whose deliveries fail')) failingWebhooks!: number;
