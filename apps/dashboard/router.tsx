@@ -7,6 +7,7 @@ import {
 } from '@tanstack/react-router';
 import { loadPalette } from './components/load-palette.js';
 import { Empty, Page } from './components/parts.js';
+import { parseId, stringifySearch } from './domain/addresses.js';
 import { parseCostSearch } from './domain/change-costs.js';
 import { parseGroup } from './domain/changes.js';
 import { parsePrefill } from './domain/task-draft.js';
@@ -15,6 +16,9 @@ import { parseUsageSearch } from './domain/usage-search.js';
 import { Shell } from './shell.js';
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
+
+/** Addresses of things can have words before the id. See `nameInPath`. */
+const OF_ID = { parse: ({ id }: { id: string }) => ({ id: parseId(id) }) };
 
 // The first page is loaded alone; see loadAllPages.
 const routes = [
@@ -38,6 +42,7 @@ const routes = [
   createRoute({
     getParentRoute: () => root,
     path: '/tasks/$id',
+    params: OF_ID,
     component: lazyRouteComponent(() => import('./pages/task.js'), 'TaskPage'),
   }),
   createRoute({
@@ -48,6 +53,7 @@ const routes = [
   createRoute({
     getParentRoute: () => root,
     path: '/schedules/$id',
+    params: OF_ID,
     component: lazyRouteComponent(() => import('./pages/schedule.js'), 'SchedulePage'),
   }),
   createRoute({
@@ -63,6 +69,7 @@ const routes = [
   createRoute({
     getParentRoute: () => root,
     path: '/agents/$id',
+    params: OF_ID,
     component: lazyRouteComponent(() => import('./pages/agent.js'), 'AgentPage'),
   }),
   createRoute({
@@ -100,11 +107,13 @@ const routes = [
   createRoute({
     getParentRoute: () => root,
     path: '/reviews/$id/compare',
+    params: OF_ID,
     component: lazyRouteComponent(() => import('./pages/compare.js'), 'ComparePage'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/reviews/$id',
+    params: OF_ID,
     component: lazyRouteComponent(() => import('./pages/review.js'), 'ReviewPage'),
   }),
   createRoute({
@@ -115,6 +124,7 @@ const routes = [
   createRoute({
     getParentRoute: () => root,
     path: '/repositories/$id',
+    params: OF_ID,
     component: lazyRouteComponent(() => import('./pages/repository.js'), 'RepositoryPage'),
   }),
   createRoute({
@@ -125,6 +135,7 @@ const routes = [
   createRoute({
     getParentRoute: () => root,
     path: '/projects/$id',
+    params: OF_ID,
     component: lazyRouteComponent(() => import('./pages/project.js'), 'ProjectPage'),
   }),
   createRoute({
@@ -146,6 +157,7 @@ const routes = [
   createRoute({
     getParentRoute: () => root,
     path: '/inbound-hooks/$id',
+    params: OF_ID,
     component: lazyRouteComponent(() => import('./pages/inbound-hook.js'), 'InboundHookPage'),
   }),
   createRoute({
@@ -161,6 +173,7 @@ const routes = [
   createRoute({
     getParentRoute: () => root,
     path: '/webhooks/$id',
+    params: OF_ID,
     component: lazyRouteComponent(() => import('./pages/webhook.js'), 'WebhookPage'),
   }),
   createRoute({
@@ -183,6 +196,7 @@ const routes = [
 export const router = createRouter({
   routeTree: root.addChildren(routes),
   defaultPreload: 'intent',
+  stringifySearch,
   scrollRestoration: true,
 });
 

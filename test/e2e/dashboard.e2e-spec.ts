@@ -80,6 +80,7 @@ describe('the dashboard', () => {
     const html = await page.text();
     const deep = await fetch(`${address}/tasks/${fleet.workspaceId}`, asBrowser);
     expect(await deep.text()).toBe(html);
+    for (const path of PATHS) expect((await fetch(address + path, asBrowser)).status).toBe(200);
     const nowhere = await fetch(`${address}/nowhere`, asBrowser);
     expect([nowhere.status, await nowhere.text()]).toEqual([404, html]);
     for (const [path, options] of [
@@ -128,7 +129,7 @@ describe('the dashboard', () => {
     await fleet.api.post(`/agent-tasks/${id}/cancel`, {});
     await row.getByText('Cancelled').waitFor();
     await page.getByRole('button', { name: 'Cancelled' }).click();
-    await page.waitForURL(/status=.*CANCELLED/);
+    await page.waitForURL('**/tasks?taskType=first&status=CANCELLED');
     await page.getByRole('link', { name: 'Of the first kind' }).waitFor({ state: 'detached' });
   });
 
@@ -266,7 +267,7 @@ describe('the dashboard', () => {
     await graph.locator('.react-flow__edge').nth(3).waitFor();
     expect(await graph.locator('.graph-task').count()).toBe(4);
     await graph.getByRole('link', { name: 'The first' }).click();
-    await page.waitForURL(`**/tasks/${first}`);
+    await page.waitForURL(`**/tasks/the-first-${first}`);
   });
 
   it('a viewer sees no actions', async () => {
@@ -309,9 +310,10 @@ describe('the dashboard', () => {
     await page.goto('/tasks');
     await page.getByText('200+ shown').waitFor();
     await page.getByRole('row').nth(1).getByRole('link').focus();
-    for (const shown of ['400+ shown', '600+ shown', '800+ shown', '1,000+ shown']) {
+    for (const last of [201, 401, 601, 801]) {
       await page.keyboard.press('End');
-      await page.getByText(shown).waitFor();
+      await page.locator(`[aria-rowindex="${last}"] a:focus`).waitFor();
+      await page.getByText(`${(last + 199).toLocaleString('en')}+ shown`).waitFor();
       expect(await page.getByRole('row').count()).toBeLessThan(80);
     }
     await page.context().close();

@@ -1,7 +1,9 @@
-import { type ButtonHTMLAttributes, isValidElement, type ReactNode, use } from 'react';
+import { type ButtonHTMLAttributes, isValidElement, type ReactNode, use, useEffect } from 'react';
+import { useRouter } from '@tanstack/react-router';
 import { describeError } from '../api/read.js';
 import { describeFieldError, FormProblem } from './field-errors.js';
 import { useNow } from './now.js';
+import { nameInPath } from '../domain/addresses.js';
 import { formatRelative, formatExact } from '../domain/format.js';
 
 type ButtonProps = ButtonHTMLAttributes<HTMLButtonElement> & {
@@ -16,6 +18,8 @@ interface PageProps {
   title: ReactNode;
   /** The title of the browser tab. The default is `title` if it is a string. */
   name?: string;
+  /** Whether the page shows one thing, so that its address gets the title in front of the id. */
+  isThing?: boolean;
   above?: ReactNode;
   beside?: ReactNode;
   actions?: ReactNode;
@@ -23,10 +27,17 @@ interface PageProps {
 }
 
 /** A page with its heading, its actions and its content. */
-export function Page({ title, name, above, beside, actions, children }: PageProps) {
+export function Page({ title, name, isThing, above, beside, actions, children }: PageProps) {
+  const words = name ?? (typeof title === 'string' ? title : '');
+  const { history } = useRouter();
+  useEffect(() => {
+    const { pathname, search, hash } = history.location;
+    const path = isThing ? nameInPath(pathname, words) : undefined;
+    if (path !== undefined && path !== pathname) history.replace(path + search + hash);
+  }, [history, isThing, words]);
   return (
     <>
-      <title>{`${name ?? (typeof title === 'string' ? title : '')} · Drover`}</title>
+      <title>{`${words} · Drover`}</title>
       <div className="page-head">
         {above && <div className="crumbs">{above}</div>}
         <h1 dir="auto">{title}</h1>

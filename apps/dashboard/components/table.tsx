@@ -73,6 +73,17 @@ export function Table<T extends RowData>(props: TableProps<T>) {
     if (tall && lastDrawn >= model.length - AHEAD) onEnd?.();
   }, [tall, lastDrawn, model.length, onEnd]);
 
+  /** The row that gets the focus once it is drawn, which a slow browser does some frames later. */
+  const wanted = useRef<number>(undefined);
+  function focusWanted(): void {
+    if (wanted.current === undefined) return;
+    const row = frame.current?.querySelector(`[aria-rowindex="${wanted.current + 2}"]`);
+    if (!row) return;
+    wanted.current = undefined;
+    row.querySelector<HTMLElement>('a')?.focus({ preventScroll: tall });
+  }
+  useEffect(focusWanted);
+
   const gridTemplateColumns = columns.template;
   const alignmentOf = (id: string) => (columns.numbers.has(id) ? 'number' : '');
   const rowAt = (index: number, start?: number) => {
@@ -110,11 +121,8 @@ export function Table<T extends RowData>(props: TableProps<T>) {
     const to = event.key === 'Home' ? 0 : event.key === 'End' ? model.length - 1 : from + (by ?? 0);
     const target = Math.max(0, Math.min(model.length - 1, to));
     if (tall) virtual.scrollToIndex(target);
-    requestAnimationFrame(() =>
-      frame.current
-        ?.querySelector<HTMLElement>(`[aria-rowindex="${target + 2}"] a`)
-        ?.focus({ preventScroll: tall }),
-    );
+    wanted.current = target;
+    focusWanted();
   }
 
   return (

@@ -24,6 +24,7 @@ export function AgentPage() {
     <Loaded query={agent}>
       {(data) => (
         <Page
+          isThing
           title={stripControls(data.name)}
           above={<Link to="/agents">Agents</Link>}
           beside={<AgentBadge agent={data} />}

@@ -41,6 +41,7 @@ function OneHook({ hook }: { hook: Hook }) {
   const { id, kind, description, path, rules, enabled, previousSecretExpiresAt } = hook;
   return (
     <Page
+      isThing
       title={stripControls(description ?? HOOK_KINDS[kind])}
       above={<Link to="/inbound-hooks">Inbound hooks</Link>}
       beside={<span className="muted">{enabled ? 'Enabled' : 'Disabled'}</span>}

@@ -27,6 +27,7 @@ function OneProject({ project }: { project: Project }) {
   const isOpen = archivedAt === null;
   return (
     <Page
+      isThing
       title={stripControls(name)}
       above={<Link to="/projects">Projects</Link>}
       beside={!isOpen && <span className="muted">Archived</span>}

@@ -28,6 +28,7 @@ function OneRepository({ repository }: { repository: Repository }) {
   const { id, name, setup, acceptance, archivedAt } = repository;
   return (
     <Page
+      isThing
       title={stripControls(name)}
       above={<Link to="/repositories">Repositories</Link>}
       actions={

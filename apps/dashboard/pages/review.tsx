@@ -39,6 +39,7 @@ function OneChange({ change }: { change: WholeChange }) {
     setPending({ commit: headCommit, all: [...comments, comment] });
   return (
     <Page
+      isThing
       title={stripControls(change.title)}
       above={<Link to="/reviews">Reviews</Link>}
       beside={<Badge state={change.state} />}

@@ -32,6 +32,7 @@ function OneSchedule({ schedule }: { schedule: Schedule }) {
   const { id, name, pausedAt, pauseReason } = schedule;
   return (
     <Page
+      isThing
       title={stripControls(name)}
       above={<Link to="/schedules">Schedules</Link>}
       actions={may('MEMBER') && <Actions schedule={schedule} />}

@@ -92,6 +92,7 @@ function NoTask() {
 function OneTask({ task }: { task: Task }) {
   return (
     <Page
+      isThing
       title={stripControls(task.title)}
       above={<Link to="/tasks">Tasks</Link>}
       beside={<TaskBadge task={task} />}

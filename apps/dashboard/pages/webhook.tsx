@@ -40,6 +40,7 @@ function OneWebhook({ id }: { id: string }) {
     <Loaded query={webhook}>
       {(data) => (
         <Page
+          isThing
           title={stripControls(data.url)}
           above={
             data.kind === 'signed' ? (
