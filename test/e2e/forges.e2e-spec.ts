@@ -18,6 +18,7 @@ interface Change {
   mergedCommit: string | null;
   obstacle: string | null;
   approvedBy: string | null;
+  step: { agentId: string | null } | null;
   pullRequest: { number: number; url: string } | null;
   reviews: { verdict: string; author: string; body: string; comments: object[] }[];
 }
@@ -217,10 +218,28 @@ describeCode.each(['github', 'gitea'] as const)('a repository at %s', (kind) => 
     forge.model.readsRuns = true;
     if (kind === 'github') forge.model.runs.set(headCommit, [build]);
     else forge.model.setStatus(headCommit, build);
+    // The forge merges it, and is out before it says so.
+    let isOut = false;
+    forge.watch = (request, when) => {
+      isOut ||= when === 'after' && request.endsWith('/merge');
+      return isOut ? { status: 502, message: 'Away' } : undefined;
+    };
     expect(await tell('status', { sha: headCommit, state: 'success' })).toEqual([
       'synced',
       'synced',
     ]);
+    const away = 'The forge answers with 502';
+    await until(found.id, 'APPROVED', ({ obstacle, step }) => {
+      return obstacle === away && step?.agentId === null;
+    });
+    const request = await fleet.api.post(`/changes/${found.id}/request-changes`, { body: 'No.' });
+    expect(request).toMatchObject({
+      status: 409,
+      body: { detail: expect.stringContaining('can be on its target already') },
+    });
+    isOut = false;
+    forge.watch = () => undefined;
+    expect((await fleet.api.post(`/changes/${found.id}/merge`, {})).status).toBe(200);
     const pull = await merged(found);
     expect(
       forge.requests.filter((name) => name.endsWith(`/pulls/${pull.number}/merge`)),

@@ -11,6 +11,7 @@ import {
   refuseOtherTarget,
   STATUS_NAME,
   synchronise,
+  unlessMissing,
   whyUnchecked,
 } from '#lib/forges';
 import {
@@ -34,15 +35,13 @@ export interface PullRequestParts {
   signal: AbortSignal;
 }
 
-/** Checks that are under way are looked at again after this time, unless a hook tells. */
+/** Checks that are under way are looked at again after this time or later, unless a hook tells. */
 const CHECKS_SECONDS = 60;
 const MAX_LINES = 500;
 
 /** The pull request of a change in one step of a host. */
 export class PullRequestStep {
   private number: number | null;
-  /** The landing commits that this step has made the head. */
-  private readonly heads: string[] = [];
 
   private constructor(
     private readonly work: StepWork,
@@ -111,7 +110,9 @@ export class PullRequestStep {
     const unchecked = whyUnchecked(requiredChecks, checks);
     if (unchecked === undefined) return undefined;
     const { reason, isFailed } = unchecked;
-    return { outcome: 'blocked', reason, ...(!isFailed && { waitSeconds: CHECKS_SECONDS }) };
+    return isFailed
+      ? { outcome: 'blocked', reason }
+      : { outcome: 'waits', reason, waitSeconds: CHECKS_SECONDS };
   }
 
   /**
@@ -154,9 +155,13 @@ export class PullRequestStep {
   /** The commit on the target, if the forge has merged the pull request. */
   async mergedCommit(): Promise<string | undefined> {
     if (this.number === null) return undefined;
-    const { state, mergedCommit, target } = await this.forge.get(this.number);
-    const isMerged = state === 'merged' && target === this.work.change.target;
-    return isMerged ? (mergedCommit ?? undefined) : undefined;
+    const found = await this.forge.get(this.number).catch(unlessMissing);
+    if (found === undefined) return undefined;
+    const { branch, target } = this.work.change;
+    // At another forge the number can be another one's.
+    const isOwn = found.branch === branch || found.branch.startsWith('refs/pull/');
+    const isMerged = found.state === 'merged' && isOwn && found.target === target;
+    return isMerged ? (found.mergedCommit ?? undefined) : undefined;
   }
 
   /** The end of a change, before its branch is removed. */
@@ -178,7 +183,7 @@ export class PullRequestStep {
     { remote, gitDir }: { remote: ReachedRemote; gitDir: string },
   ): Promise<TargetEnd> {
     const { branch, headCommit } = this.wish;
-    const own = [headCommit, ...this.work.change.landingCommits, ...this.heads];
+    const own = [headCommit, ...this.work.change.landingCommits];
     const name = `refs/heads/${branch}`;
     const { signal } = this.parts;
     const from = (await readRefs(remote, [name], signal)).get(name);
@@ -190,7 +195,6 @@ export class PullRequestStep {
         reason: `${what}: request changes, so that its agent goes on with them`,
       };
     }
-    this.heads.push(commit);
     return push(gitDir, remote, [{ name, from, to: commit }], { signal });
   }
 
@@ -231,13 +235,18 @@ export class PullRequestStep {
 }
 
 /** A step that waits for a forge. Undefined: the error is another one. */
-export function reportOfForge(error: unknown, kind: StepWork['step']['kind']): Report | undefined {
-  if (error instanceof ForgeRefusal) return { outcome: 'blocked', reason: messageOf(error) };
+export function reportOfForge(error: unknown, { step, change }: StepWork): Report | undefined {
+  if (error instanceof ForgeRefusal) {
+    // A blocked change is not on its target. Without its forge nobody can say so of a planned one.
+    const isUnclear = step.kind === 'land' && change.landingCommits.length > 0;
+    return { outcome: isUnclear ? 'failed' : 'blocked', reason: messageOf(error) };
+  }
   if (!(error instanceof ForgeUnavailable)) return undefined;
   const { message: reason, waitSeconds } = error;
-  if (waitSeconds !== undefined) return { outcome: 'blocked', reason, waitSeconds };
+  const wait = { reason, ...(waitSeconds !== undefined && { waitSeconds }) };
+  if (step.kind !== 'sync') return { outcome: 'waits', ...wait };
   // Nobody has to hear of a synchronisation that comes later.
-  return { outcome: kind === 'sync' ? 'failed' : 'blocked', reason };
+  return { outcome: waitSeconds === undefined ? 'failed' : 'blocked', ...wait };
 }
 
 /** Postgres cannot store NUL and lone surrogates. */

@@ -119,7 +119,7 @@ export class Steps {
     const report = await this.perform(work, signal).catch((error: unknown) => {
       lease.heed(error);
       if (lease.lost.aborted) return undefined;
-      return reportOfForge(error, kind) ?? this.reportOf(error);
+      return reportOfForge(error, work) ?? this.reportOf(error);
     });
     lease.end();
     const ms = Math.round(performance.now() - from);
@@ -162,7 +162,6 @@ export class Steps {
       return (await pullRequest?.synchronise()) === false ? undefined : { outcome: 'synced' };
     }
     if (kind === 'prove' && (await pullRequest?.synchroniseIfPossible()) === false) return;
-    if (kind === 'land' && (await pullRequest?.synchronise()) === false) return;
     const repository = await this.parts.host.repository(work.repository);
     const name = `${change.id}-${step.generation}`;
     return repository.withGitDir(name, async (gitDir, keep) => {
@@ -200,10 +199,16 @@ export class Steps {
     work: StepWork,
     repository: HostRepository,
     { gitDir, keep, signal, pullRequest }: WithPullRequest & Pick<Ahead, 'keep'>,
-  ): Promise<Report> {
+  ): Promise<Report | undefined> {
+    const { change, message, step } = work;
+    if (change.landingCommits.length > 0) {
+      // Before anything that people said meanwhile counts, such as a request for changes.
+      const merged = await this.landed(change, repository, { gitDir, signal, pullRequest });
+      if (merged !== undefined) return merged;
+    }
+    if ((await pullRequest?.synchronise()) === false) return undefined;
     const unchecked = await pullRequest?.whyUnchecked();
     if (unchecked !== undefined) return unchecked;
-    const { change, message, step } = work;
     const { host, api } = this.parts;
     const call = { gitDir };
     const head = await this.head(change, repository, { gitDir, signal });
@@ -243,7 +248,10 @@ export class Steps {
             call,
             signal,
             accept,
-            plan: (commit) => api.planLanding(change.id, step.generation, commit),
+            plan: (commit) => {
+              change.landingCommits.push(commit);
+              return api.planLanding(change.id, step.generation, commit);
+            },
             moveTarget:
               pullRequest &&
               ((landing, push) =>
@@ -294,14 +302,10 @@ export class Steps {
     repository: HostRepository,
     { gitDir, signal, pullRequest }: WithPullRequest,
   ): Promise<Report> {
-    const { branch, headCommit, id, target, landingCommits: planned, state } = change;
+    const { branch, headCommit, id, landingCommits: planned, state } = change;
     if (state === 'CLOSED') {
-      const landed = await repository.reach((remote) => {
-        const parts = { mirror: repository.mirror, remote, call: { gitDir }, signal };
-        return findLanded({ target, planned }, parts);
-      });
-      const commit = landed ?? (await pullRequest?.mergedCommit());
-      if (commit !== undefined) return { outcome: 'merged', commit };
+      const merged = await this.landed(change, repository, { gitDir, signal, pullRequest });
+      if (merged !== undefined) return merged;
     }
     // A forge closes the pull request of a branch that goes.
     await pullRequest?.finish();
@@ -313,6 +317,23 @@ export class Steps {
       }),
     );
     return { outcome: 'removed' };
+  }
+
+  /** The report of a change that can be on the target, if it is there. */
+  private async landed(
+    { target, landingCommits: planned }: StepWork['change'],
+    repository: HostRepository,
+    { gitDir, signal, pullRequest }: WithPullRequest,
+  ): Promise<Report | undefined> {
+    // The forge comes first, because its outage is told from the failure of a repository.
+    const atForge = await pullRequest?.mergedCommit();
+    const commit =
+      atForge ??
+      (await repository.reach((remote) => {
+        const parts = { mirror: repository.mirror, remote, call: { gitDir }, signal };
+        return findLanded({ target, planned }, parts);
+      }));
+    return commit === undefined ? undefined : { outcome: 'merged', commit };
   }
 }
 

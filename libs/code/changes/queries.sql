@@ -106,6 +106,7 @@ WITH due AS MATERIALIZED (
   FOR NO KEY UPDATE SKIP LOCKED
 )
 UPDATE changes c SET step_agent_id = $2, step_generation = c.step_generation + 1,
+  step_hurried = false,
   step_until = now() + interval '60 seconds',
   updated_at = CASE c.step WHEN 'sync' THEN c.updated_at ELSE now() END
 FROM due d
@@ -410,8 +411,9 @@ UPDATE changes c SET step_agent_id = NULL, step_until = NULL, step_attempts = 0,
   obstacle = CASE WHEN c.step_attempts = 0 THEN c.obstacle END,
   version = c.version + (c.step_attempts > 0)::int,
   step = CASE WHEN n.goes_on THEN c.step END,
-  step_due_at = CASE WHEN n.goes_on
-    THEN now() + make_interval(secs => greatest($5::float8, n.synced * 3)) END
+  step_hurried = false,
+  step_due_at = CASE WHEN NOT n.goes_on THEN NULL WHEN c.step_hurried THEN now()
+    ELSE now() + make_interval(secs => greatest($5::float8, n.synced * 3)) END
 FROM (
   SELECT o.state <> 'FAILED' AND o.pull_request IS NOT NULL AND r.forge <> 'none' AS goes_on,
     (SELECT count(*) FROM changes s
@@ -455,7 +457,7 @@ WHERE c.workspace_id = $1 AND c.task_id = $2 AND c.step = 'sync' AND c.step_agen
 RETURNING c.task_id
 
 -- hurry_changes
-UPDATE changes c SET step_due_at = now()
+UPDATE changes c SET step_due_at = now(), step_hurried = true
 WHERE c.workspace_id = $1 AND c.repository_id = ANY ($2::uuid[]) AND c.pull_request IS NOT NULL
   AND c.step IN ('sync', 'land')
   AND (c.pull_request = $3 OR c.head_commit = $4 OR $4 = ANY (c.landing_commits))
@@ -497,7 +499,7 @@ FOR NO KEY UPDATE OF c
 -- lock_other_attempts
 SELECT c.task_id, c.state, c.state IN ('APPROVED', 'MERGED') AS is_chosen,
   c.state = 'CLOSED' AND c.step = 'remove' AND c.landing_commits || c.earlier_landings <> '{}'
-    OR c.state = 'WORKING' AND c.may_have_landed AS may_have_landed
+    OR c.state IN ('WORKING', 'FAILED') AND c.may_have_landed AS may_have_landed
 FROM changes c
 WHERE c.workspace_id = $1 AND c.attempts_id = $2 AND c.task_id <> $3
 ORDER BY c.task_id
@@ -591,7 +593,7 @@ WITH m AS MATERIALIZED (
 c AS (
   UPDATE changes c SET state = m.to_state, version = c.version + 1, updated_at = now(),
     obstacle = NULL, step_generation = c.step_generation + 1, step_agent_id = NULL,
-    step_until = NULL, step_attempts = 0,
+    step_until = NULL, step_attempts = 0, step_waits_since = NULL, step_hurried = false,
     step_due_at = CASE WHEN CASE m.to_state WHEN 'PROVING' THEN 'prove' WHEN 'APPROVED' THEN 'land' WHEN 'CLOSED' THEN CASE WHEN c.branch IS NOT NULL THEN 'remove' END WHEN 'MERGED' THEN 'remove' END IS NOT NULL THEN now() END,
     unattended_revisions = coalesce(m.unattended_revisions, c.unattended_revisions),
     approved_by = CASE m.to_state WHEN 'WORKING' THEN NULL WHEN 'APPROVED' THEN m.approved_by ELSE c.approved_by END,
@@ -794,9 +796,13 @@ RETURNING c.task_id
 -- postpone_step
 UPDATE changes c SET step_agent_id = NULL, step_until = NULL, obstacle = $6, updated_at = now(),
   version = c.version + 1, step_generation = c.step_generation + 1,
-  step_attempts = c.step_attempts + $7::boolean::int,
-  step_due_at = CASE WHEN $5::float8 IS NULL THEN 'infinity'
-    ELSE now() + make_interval(secs => $5::float8) END
+  step_attempts = c.step_attempts + $7::boolean::int, step_hurried = false,
+  step_waits_since = CASE WHEN $8::boolean THEN coalesce(c.step_waits_since, now()) END,
+  step_due_at = CASE WHEN $5::float8 IS NULL THEN 'infinity' WHEN c.step_hurried THEN now()
+    ELSE now() + make_interval(secs => greatest($5::float8, CASE WHEN $8::boolean THEN greatest(
+      least(extract(epoch FROM now() - coalesce(c.step_waits_since, now()))::float8 / 4,
+        600), 3 * (SELECT count(*) FROM changes s
+        WHERE s.workspace_id = $1 AND s.pull_request IS NOT NULL AND s.step = 'land')) END)) END
 WHERE c.workspace_id = $1 AND c.task_id = $2 AND c.step_agent_id = $3
   AND c.step_generation = $4
 RETURNING c.task_id
@@ -815,7 +821,7 @@ WHERE c.workspace_id = $1 AND c.task_id = $2 AND c.step_agent_id = $3
 RETURNING c.step_until
 
 -- retry_step
-UPDATE changes c SET step_attempts = 0, obstacle = NULL, updated_at = now(),
+UPDATE changes c SET step_attempts = 0, step_waits_since = NULL, obstacle = NULL, updated_at = now(),
   version = c.version + 1, step_due_at = CASE WHEN c.step = 'remove' AND c.step_attempts = 0
     THEN c.step_due_at ELSE now() END
 WHERE c.workspace_id = $1 AND c.task_id = $2 AND c.step_agent_id IS NULL

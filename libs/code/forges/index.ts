@@ -22,6 +22,7 @@ export {
   type FoundPullRequest,
   refuseOtherTarget,
   synchronise,
+  unlessMissing,
   type WantedPullRequest,
 } from './syncing/synchronise.js';
 export { type Unchecked, whyUnchecked } from './syncing/required-checks.js';

@@ -178,11 +178,38 @@ it('an attempt waits, and is not closed, while another one can be on its target'
     );
   }
   expect(await step(host)).toBeUndefined();
+  expect((await scene.workspace.api.get('/attention')).body).toMatchObject({
+    obstructedChanges: 1,
+  });
   expect((await review(first, 'merge')).status).toBe(200);
   await done(host, 'remove', { outcome: 'removed' });
-  expect(await approve(second, commit(2))).toMatchObject({
-    body: { state: 'APPROVED', obstacle: null },
-  });
+  expect(await change(second)).toMatchObject({ state: 'APPROVED', obstacle: null });
+  await scene.holdsEverything();
+});
+
+it('an attempt waits for one that failed before a host had looked for its landing', async () => {
+  const forge = { forge: 'github', url: 'https://example.com/team/shop.git' };
+  const credentials = { kind: 'token', token: 'the-token' };
+  const [first = '', second = ''] = await attempts(2, { ...forge, credentials, review: 'none' });
+  await proven(first, commit(1));
+  const { generation } = (await step(host))!.step;
+  const of = `/change-steps/${first}`;
+  await host.api.post(`${of}/plan`, { generation, landingCommit: commit('c') });
+  const request = { id: 'review:1', login: 'ada', verdict: 'changes_requested', body: 'No.' };
+  const pull = { forge: 'github', number: 7, url: 'https://example.com/pull/7', state: 'open' };
+  await host.api.post(`${of}/pull-request`, { generation, ...pull, said: [request] });
+  const { runId } = await work(first);
+  const error = { message: 'No disk', retryable: false };
+  expect((await host.api.post(`/runs/${runId}/fail`, { error })).status).toBe(200);
+  expect(await change(first)).toMatchObject({ state: 'FAILED' });
+  await scene.sql(`UPDATE changes SET step_due_at = 'infinity' WHERE step IS NOT NULL`);
+  expect((await retry(second)).status).toBe(200);
+  await proven(second, commit(2));
+  const obstacle = expect.stringContaining(`drover review close ${first}`);
+  expect(await change(second)).toMatchObject({ state: 'IN_REVIEW', obstacle });
+  expect((await review(first, 'close')).status).toBe(200);
+  await done(host, 'remove', { outcome: 'removed' });
+  expect(await change(second)).toMatchObject({ state: 'APPROVED', obstacle: null });
   await scene.holdsEverything();
 });
 

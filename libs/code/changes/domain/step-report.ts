@@ -8,6 +8,7 @@ export const OUTCOMES = [
   'merged',
   'conflict',
   'blocked',
+  'waits',
   'failed',
   'released',
   'removed',
@@ -17,10 +18,10 @@ export type Outcome = (typeof OUTCOMES)[number];
 
 /** The outcomes of each step. */
 const OUTCOMES_OF: Record<Step, readonly Outcome[]> = {
-  prove: ['green', 'red', 'refused', 'blocked', 'failed', 'released'],
-  land: ['merged', 'red', 'conflict', 'blocked', 'failed', 'released'],
+  prove: ['green', 'red', 'refused', 'blocked', 'waits', 'failed', 'released'],
+  land: ['merged', 'red', 'conflict', 'blocked', 'waits', 'failed', 'released'],
   // A closed change can be on the target: a host was about to push it.
-  remove: ['removed', 'merged', 'blocked', 'failed', 'released'],
+  remove: ['removed', 'merged', 'blocked', 'waits', 'failed', 'released'],
   sync: ['synced', 'blocked', 'failed', 'released'],
 };
 
@@ -38,9 +39,9 @@ export interface StepReport {
   files?: string[];
   /** conflict: the conflict as git shows it. */
   text?: string;
-  /** refused, blocked, failed: why, in words for people. merged: what the forge did otherwise. */
+  /** refused, blocked, waits, failed: why, in words for people. merged: what the forge did otherwise. */
   reason?: string;
-  /** blocked: the time for which nothing can be done, in seconds. Absent: it grows by itself. */
+  /** blocked, waits: the least time until the next attempt, in seconds. */
   waitSeconds?: number;
 }
 
@@ -51,6 +52,7 @@ const NEEDED: Partial<Record<Outcome, readonly (keyof StepReport)[]>> = {
   merged: ['commit'],
   conflict: ['files'],
   blocked: ['reason'],
+  waits: ['reason'],
   failed: ['reason'],
 };
 

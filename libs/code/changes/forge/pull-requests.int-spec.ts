@@ -8,6 +8,7 @@ import {
 } from '../../../../test/support/changes-in.js';
 import { sharedServer, type TestServer } from '../../../../test/support/shared-server.js';
 import { type Held, Scene } from '../../../work/coordinator/testing/scene.js';
+import { hurryChanges } from './pull-requests.sql.js';
 
 /** What hosts find at a forge, and what becomes of it. */
 
@@ -22,9 +23,8 @@ beforeEach(async () => {
 });
 afterAll(() => server.stop());
 
-const { working, start, repositoryOf, submitted, step, report, done, change, approve } = changesIn(
-  () => scene,
-);
+const { working, start, repositoryOf, submitted, step, report, done, change, review, approve } =
+  changesIn(() => scene);
 
 const AT_FORGE = {
   forge: 'github',
@@ -212,6 +212,56 @@ it('a synchronisation that fails goes on by itself, and its obstacle ends with i
   await synced(held);
   expect(await change(held.id)).toMatchObject({ obstacle: null });
   expect((await approve(held.id, commit(1))).body).toMatchObject({ state: 'APPROVED' });
+});
+
+it('a merge that waits for its forge is looked at less often, at once after an event, and stays planned', async () => {
+  const held = await inReview();
+  await synced(held);
+  await approve(held.id, commit(1));
+  const landing = await step(held.agent);
+  const { generation } = landing!.step;
+  const plan = { generation, landingCommit: commit('c') };
+  await held.agent.api.post(`/change-steps/${held.id}/plan`, plan);
+  const outage = { outcome: 'waits', reason: 'The forge answers with 502' };
+  expect((await report(held.agent, landing!, outage)).status).toBe(200);
+  expect(await secondsUntilDue(held)).toBeLessThanOrEqual(15);
+  expect(await change(held.id)).toMatchObject({
+    state: 'APPROVED',
+    obstacle: outage.reason,
+    step: { attempts: 0 },
+  });
+  // Nobody has asked the forge since whether it was merged.
+  const request = () => review(held.id, 'request-changes', { body: 'No.' });
+  expect(await request()).toMatchObject({ status: 409 });
+  const checks = { outcome: 'waits', reason: 'The check build is under way', waitSeconds: 60 };
+  for (const [hours, seconds] of [
+    [0, 60],
+    [0.2, 180],
+    [5, 600],
+  ] as const) {
+    const since = `now() - $2 * interval '1 hour'`;
+    await scene.sql(
+      `UPDATE changes SET step_waits_since = ${since} WHERE task_id = $1`,
+      held.id,
+      hours,
+    );
+    await report(held.agent, await next(held), checks);
+    const due = await secondsUntilDue(held);
+    expect(due).toBeGreaterThan(seconds - 20);
+    expect(due).toBeLessThanOrEqual(seconds);
+  }
+  expect(await scene.events('change.obstructed')).toEqual([]);
+  // The event comes after the host has read the forge.
+  const again = await next(held);
+  const { rows } = await scene.sql(`SELECT repository_id FROM changes WHERE task_id = $1`, held.id);
+  const event = [scene.workspace.id, [rows[0]?.['repository_id']], null, commit(1)];
+  await scene.sql(hurryChanges.text, ...event);
+  await report(held.agent, again, checks);
+  const last = await step(held.agent);
+  expect(last).toMatchObject({ step: { kind: 'land' } });
+  // This host has looked.
+  await report(held.agent, last!, { outcome: 'blocked', reason: 'The push was refused' });
+  expect(await request()).toMatchObject({ status: 200, body: { state: 'WORKING' } });
 });
 
 it('hosts of an earlier version only prove changes of forges', async () => {

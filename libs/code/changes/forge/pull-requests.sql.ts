@@ -49,15 +49,15 @@ RETURNING c.task_id`,
 );
 
 /**
- * Makes changes of repositories due for their hosts, because something happened at the forge. A
- * host that works on one reads it anyhow, or the next one does later. Indexes:
+ * Makes changes of repositories due for their hosts, because something happened at the forge. A step
+ * that a host has, which can have read the forge before, is due again after it. Indexes:
  * changes_pull_request_idx, changes_step_idx. With 100,000 merged changes and 100 open ones: 0.3 ms.
  * $1 workspace, $2 repositories, $3 pull request or NULL, $4 commit or NULL.
  */
 export const hurryChanges = command<{ task_id: string }>(
   'hurry_changes',
   `
-UPDATE changes c SET step_due_at = now()
+UPDATE changes c SET step_due_at = now(), step_hurried = true
 WHERE c.workspace_id = $1 AND c.repository_id = ANY ($2::uuid[]) AND c.pull_request IS NOT NULL
   AND c.step IN ('sync', 'land')
   AND (c.pull_request = $3 OR c.head_commit = $4 OR $4 = ANY (c.landing_commits))

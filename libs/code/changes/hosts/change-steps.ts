@@ -87,7 +87,7 @@ export class ChangeSteps {
     const { workspaceId, agentId } = held.agent;
     const by = { workspaceId, actor: { kind: 'agent' as const, id: agentId } };
     const { outcome, commit, exitCode, durationMs, reason } = report;
-    // A host looks before it says so. A push that fails can have taken place.
+    // A host looks before it says so. A push that fails, or whose forge is out, can have taken place.
     const isNotLanded = outcome === 'red' || outcome === 'conflict' || outcome === 'blocked';
     if (change.may_have_landed && isNotLanded) await tx.rows(noteNotLanded, paramsOf(held));
     const proof = { kind: 'proof' as const, commit, exitCode, durationMs, body: report.output };
@@ -110,11 +110,12 @@ export class ChangeSteps {
         return this.moves.merge(tx, by, change, commit!, reason);
       case 'removed':
         await tx.rows(endRemoval, paramsOf(held));
-        return undefined;
+        return this.moves.resumeAttempts(tx, by, change);
       case 'synced':
         await tx.rows(endSync, [...paramsOf(held), this.config.tasks.forgePollSeconds]);
         return undefined;
       case 'blocked':
+      case 'waits':
       case 'failed':
       case 'released':
         return this.postpone(tx, held, { change, report });
@@ -136,17 +137,19 @@ export class ChangeSteps {
     const isOfOthers = change.step === 'sync' && attempts === 0 && change.obstacle !== null;
     if (isOfOthers && outcome !== 'released') {
       const seconds = waitSeconds ?? this.config.tasks.forgePollSeconds;
-      await tx.rows(postponeStep, [...paramsOf(held), seconds, change.obstacle, false]);
+      await tx.rows(postponeStep, [...paramsOf(held), seconds, change.obstacle, false, false]);
       return;
     }
-    const delay = outcome === 'released' ? 0 : (waitSeconds ?? stepDelaySeconds(attempts));
+    // What ends by itself is no attempt that failed, and nobody has to mend it.
+    const endsItself = outcome === 'waits' || waitSeconds !== undefined;
+    const isWait = endsItself && change.step !== 'sync';
+    const failed = isWait ? 0 : attempts;
+    const delay = outcome === 'released' ? 0 : (waitSeconds ?? stepDelaySeconds(failed));
     const obstacle = outcome === 'released' ? change.obstacle : reason;
-    // A wait whose end is known is no attempt that failed.
-    const isWait = waitSeconds !== undefined && change.step !== 'sync';
     const isAttempt = outcome !== 'released' && !isWait;
-    const after = [isLast ? null : delay, obstacle, isAttempt];
+    const after = [isLast ? null : delay, obstacle, isAttempt, isWait];
     await tx.rows(postponeStep, [...paramsOf(held), ...after]);
-    const isKnown = change.obstacle === reason || waitSeconds !== undefined;
+    const isKnown = change.obstacle === reason || endsItself;
     const isNews = isLast || (outcome === 'blocked' && !isKnown);
     if (!isNews) return;
     await tx.rows(noteObstacle, [held.agent.workspaceId, change.task_id, held.agent.agentId]);

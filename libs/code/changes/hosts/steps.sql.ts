@@ -54,6 +54,7 @@ WITH due AS MATERIALIZED (
   FOR NO KEY UPDATE SKIP LOCKED
 )
 UPDATE changes c SET step_agent_id = $2, step_generation = c.step_generation + 1,
+  step_hurried = false,
   step_until = now() + interval '${STEP_LEASE_SECONDS} seconds',
   updated_at = CASE c.step WHEN 'sync' THEN c.updated_at ELSE now() END
 FROM due d
@@ -107,19 +108,29 @@ WHERE ${IS_HELD} AND c.step = 'land' AND c.may_have_landed
 RETURNING c.task_id`,
 );
 
+/** A wait grows to a quarter of the time that has passed since it began, at most these seconds. */
+const MAX_WAIT_SECONDS = 600;
+
 /**
- * A host gives a step back that it did not finish. Under the task's lock. Index: primary key.
- * $1 workspace, $2 change, $3 agent, $4 generation, $5 seconds until it is due again, NULL: a
- * person has to ask, $6 why it does not go on, or NULL, $7 whether it counts as an attempt.
+ * A host gives a step back that it did not finish. Something that happened at the forge meanwhile makes
+ * it due at once. Waits grow with their time, and with the number of merges at forges in the workspace.
+ * Under the task's lock. Indexes: primary key, changes_pull_request_idx. With 100,000 finished changes
+ * and 100 that wait: 0.2 ms. $1 workspace, $2 change, $3 agent, $4 generation, $5 least seconds until it
+ * is due again, NULL: a person has to ask, $6 why it does not go on, or NULL, $7 whether it counts as an
+ * attempt, $8 whether it waits for something that ends by itself.
  */
 export const postponeStep = command<{ task_id: string }>(
   'postpone_step',
   `
 UPDATE changes c SET step_agent_id = NULL, step_until = NULL, obstacle = $6, updated_at = now(),
   version = c.version + 1, step_generation = c.step_generation + 1,
-  step_attempts = c.step_attempts + $7::boolean::int,
-  step_due_at = CASE WHEN $5::float8 IS NULL THEN 'infinity'
-    ELSE now() + make_interval(secs => $5::float8) END
+  step_attempts = c.step_attempts + $7::boolean::int, step_hurried = false,
+  step_waits_since = CASE WHEN $8::boolean THEN coalesce(c.step_waits_since, now()) END,
+  step_due_at = CASE WHEN $5::float8 IS NULL THEN 'infinity' WHEN c.step_hurried THEN now()
+    ELSE now() + make_interval(secs => greatest($5::float8, CASE WHEN $8::boolean THEN greatest(
+      least(extract(epoch FROM now() - coalesce(c.step_waits_since, now()))::float8 / 4,
+        ${MAX_WAIT_SECONDS}), ${SECONDS_EACH} * (SELECT count(*) FROM changes s
+        WHERE s.workspace_id = $1 AND s.pull_request IS NOT NULL AND s.step = 'land')) END)) END
 WHERE ${IS_HELD}
 RETURNING c.task_id`,
 );
@@ -183,8 +194,9 @@ UPDATE changes c SET step_agent_id = NULL, step_until = NULL, step_attempts = 0,
   obstacle = CASE WHEN c.step_attempts = 0 THEN c.obstacle END,
   version = c.version + (c.step_attempts > 0)::int,
   step = CASE WHEN n.goes_on THEN c.step END,
-  step_due_at = CASE WHEN n.goes_on
-    THEN now() + make_interval(secs => greatest($5::float8, n.synced * ${SECONDS_EACH})) END
+  step_hurried = false,
+  step_due_at = CASE WHEN NOT n.goes_on THEN NULL WHEN c.step_hurried THEN now()
+    ELSE now() + make_interval(secs => greatest($5::float8, n.synced * ${SECONDS_EACH})) END
 FROM (
   SELECT o.state <> 'FAILED' AND o.pull_request IS NOT NULL AND r.forge <> 'none' AS goes_on,
     (SELECT count(*) FROM changes s

@@ -206,9 +206,10 @@ export class ReportStepDto extends HeldStepDto implements StepReport {
   @OneOf(OUTCOMES, {
     description:
       'prove: green, red, refused. land: merged, red, conflict. remove: removed, or merged ' +
-      'if the change was on the target when it was closed. sync: synced. Each: blocked, ' +
-      'which time or a person ends, ' +
-      'failed, which is tried again, and released, which another host takes at once.',
+      'if the change was on the target when it was closed. sync: synced. Each but sync: waits, an ' +
+      'outage, a limit or a check of the forge, which ends by itself. Each: blocked, which a person ' +
+      'ends, or time with waitSeconds; failed, which is tried again; and released, which another ' +
+      'host takes at once. red, conflict and blocked of land: the change is not on its target.',
   })
   outcome!: Outcome;
   @Commit({
@@ -245,12 +246,12 @@ export class ReportStepDto extends HeldStepDto implements StepReport {
     max: 4_000,
     optional: true,
     description:
-      'refused, blocked, failed: why, in words for people. merged: a remark about the commit',
+      'refused, blocked, waits, failed: why, in words for people. merged: a remark about the commit',
   })
   reason?: string;
   @Int(0, 86_400, {
     optional: true,
-    description: 'blocked: the time for which nothing can be done. Default: it grows by itself',
+    description: 'blocked, waits: the least time until the next attempt. It grows by itself',
   })
   waitSeconds?: number;
 }

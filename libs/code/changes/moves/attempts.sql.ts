@@ -18,7 +18,7 @@ export interface OtherAttempt {
   state: ChangeState;
   /** It is approved or merged. */
   is_chosen: boolean;
-  /** It can be on its target although it is closed, or works again. A host has to look. */
+  /** It can be on its target although it is closed, has failed or works again. A host has to look. */
   may_have_landed: boolean;
 }
 
@@ -31,7 +31,7 @@ export const lockOtherAttempts = query<OtherAttempt>(
   `
 SELECT c.task_id, c.state, c.state IN ('APPROVED', 'MERGED') AS is_chosen,
   c.state = 'CLOSED' AND c.step = 'remove' AND c.landing_commits || c.earlier_landings <> '{}'
-    OR c.state = 'WORKING' AND c.may_have_landed AS may_have_landed
+    OR c.state IN ('WORKING', 'FAILED') AND c.may_have_landed AS may_have_landed
 FROM changes c
 WHERE c.workspace_id = $1 AND c.attempts_id = $2 AND c.task_id <> $3
 ORDER BY c.task_id

@@ -11,11 +11,16 @@ import {
   type ReviewKind,
   type Verdict,
 } from '../domain/change-state.js';
-import { type Return, stateAfterProof, stateAfterReturn } from '../domain/change-decisions.js';
+import {
+  isApproved,
+  type Return,
+  stateAfterProof,
+  stateAfterReturn,
+} from '../domain/change-decisions.js';
 import type { ChangeComment } from '../domain/review.js';
 import { moveChange, type MoveColumn } from '../store/change-transition.sql.js';
-import type { LockedChange } from '../store/changes.sql.js';
-import { insertReview } from '../store/reviews.sql.js';
+import { lockChange, type LockedChange } from '../store/changes.sql.js';
+import { approvalsOfChange, insertReview } from '../store/reviews.sql.js';
 import { lockOtherAttempts, obstructChange, type OtherAttempt } from './attempts.sql.js';
 
 /** Who moves a change of a workspace. */
@@ -160,6 +165,23 @@ export class ChangeMoves {
       await applyTransitions(tx, [{ workspaceId, taskId, actor, to: 'COMPLETED', message }]);
     }
     return this.closeAttempts(tx, by, others, change);
+  }
+
+  /** The change is not on its target: an approved attempt that waited for that goes on. */
+  async resumeAttempts(tx: Transaction, by: Mover, change: LockedChange): Promise<AfterCommit> {
+    const { workspaceId } = by;
+    for (const { task_id: id, state } of await this.otherAttempts(tx, by, change)) {
+      const other = state === 'IN_REVIEW' && (await firstRow(tx, lockChange, [workspaceId, id]));
+      // As whyUnclear says it.
+      if (!other || !other.obstacle?.endsWith(change.task_id)) continue;
+      const approvals = await tx.rows(approvalsOfChange, [workspaceId, id, other.revision]);
+      const authors = approvals.map(({ author }) => author);
+      const agent = authors.some((author) => author.startsWith('agent:'));
+      const person = authors.some((author) => !author.startsWith('agent:'));
+      if (!isApproved(other.review, { agent, person })) continue;
+      const approved_by = authors.at(-1);
+      return this.approveOrClose(tx, by, other, { message: 'Its change is approved', approved_by });
+    }
   }
 
   private async waitForAttempt(

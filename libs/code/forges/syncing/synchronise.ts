@@ -164,7 +164,8 @@ export function refuseOtherTarget(pullRequest: PullRequest, target: string): voi
   throw new ForgeRefusal(`${where}: change its base at the forge, or close it`, 0);
 }
 
-function unlessMissing(error: unknown): undefined {
+/** @throws the error, unless the forge has no such thing */
+export function unlessMissing(error: unknown): undefined {
   if (!(error instanceof ForgeRefusal) || error.status !== 404) throw error;
 }
 

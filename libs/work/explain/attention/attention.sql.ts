@@ -8,9 +8,10 @@ const upTo = (from: string) =>
 /**
  * Counts for the workspace $1.
  *
- * Indexes: agent_tasks_dead_idx, questions_status_idx, changes_state_idx, usage_budgets_reached_idx,
- * schedules_failed_idx, agents_error_idx. A workspace has few provider limits and webhooks. Measured with 100,000 failed tasks
- * and 100,000 finished changes, questions and budgets: 0.4 ms.
+ * Indexes: agent_tasks_dead_idx, questions_status_idx, changes_state_idx, changes_step_idx,
+ * usage_budgets_reached_idx, schedules_failed_idx, agents_error_idx. A workspace has few provider
+ * limits and webhooks. Measured with 100,000 failed tasks and 100,000 finished changes, questions and
+ * budgets: 0.4 ms.
  */
 export const attentionCounts = query<AttentionCounts>(
   'attention_counts',
@@ -19,8 +20,9 @@ SELECT
   ${upTo(`agent_tasks WHERE workspace_id = $1 AND failure_fingerprint IS NOT NULL`)} AS "failedTasks",
   ${upTo(`questions WHERE workspace_id = $1 AND status = 'open'`)} AS "openQuestions",
   ${upTo(`changes WHERE workspace_id = $1 AND state = 'IN_REVIEW'`)} AS "changesInReview",
-  ${upTo(`changes WHERE workspace_id = $1 AND state IN ('PROVING', 'APPROVED')
-    AND obstacle IS NOT NULL AND step_attempts > 0`)} AS "obstructedChanges",
+  ${upTo(`changes WHERE workspace_id = $1 AND (state IN ('PROVING', 'APPROVED')
+    AND obstacle IS NOT NULL AND step_attempts > 0
+    OR step IS NOT NULL AND step_due_at = 'infinity')`)} AS "obstructedChanges",
   ${upTo(`usage_budgets b WHERE workspace_id = $1 AND ${isActiveBudget('b')}
     AND reached_percent = 100`)} AS "usedUpBudgets",
   ${upTo(`usage_budgets b WHERE workspace_id = $1 AND ${isActiveBudget('b')}
