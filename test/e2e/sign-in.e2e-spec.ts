@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { join } from 'node:path';
 import { Secret, TOTP } from 'otpauth';
+import {
+  type MailStandIn,
+  startMailServer,
+} from '../../libs/events/webhooks/testing/mail-server.js';
 import { TestFleet } from '../support/fleet.js';
 import { TestOpenIdProvider } from '../support/openid-provider.js';
 import { waitFor } from '../support/wait-for.js';
@@ -11,6 +15,7 @@ import { Terminal } from './terminal.js';
 
 let fleet: TestFleet;
 let provider: TestOpenIdProvider;
+let mail: MailStandIn;
 let browser: TestBrowser;
 let address: string;
 
@@ -18,11 +23,14 @@ beforeAll(async () => {
   fleet = await TestFleet.create();
   address = `http://127.0.0.1:${fleet.port}`;
   provider = await TestOpenIdProvider.start(address);
+  mail = await startMailServer();
   await fleet.db.owner.query(`UPDATE workspaces SET slug = 'team', name = 'Team' WHERE id = $1`, [
     fleet.workspaceId,
   ]);
   await fleet.startServer({
     ...provider.settings(address),
+    SMTP_URL: `smtp://127.0.0.1:${mail.port}?tls=none`,
+    MAIL_FROM: 'drover@example.test',
     OIDC_NAME: 'Example ID',
     OIDC_GROUP_ROLES: 'developers=team:MEMBER',
   });
@@ -40,6 +48,7 @@ afterAll(async () => {
   await browser?.stop();
   await fleet?.stop();
   await provider?.stop();
+  await mail?.stop();
 });
 
 describe('single sign-on', () => {
@@ -131,5 +140,44 @@ describe('a second factor', () => {
     const removed = await drover(['user', 'mfa', '--remove'], `${codes[1]}\n`);
     expect(removed).toMatchObject({ code: 0, stdout: 'Second factor removed\n' });
     expect(await drover(login, `${person.password}\n`)).toMatchObject({ code: 0 });
+  });
+});
+
+describe('an invitation', () => {
+  it('dashboard and command line tell whether an invitation was mailed, and the dashboard sends it again', async () => {
+    const person = await createPerson(fleet, [fleet.workspaceId]);
+    const page = await browser.openSignedIn(person);
+    const dialog = page.locator('dialog[open]');
+    mail.codes.set('new@example.test', 550);
+    await page.goto('/settings');
+    await page.getByRole('button', { name: 'Invite member' }).click();
+    await dialog.getByLabel('Email address').fill('new@example.test');
+    await dialog.getByRole('button', { name: 'Invite member' }).click();
+    await page.getByText('its e-mail was not sent').waitFor();
+    const row = page.getByRole('row').filter({ hasText: 'new@example.test' });
+    await row.getByText(/Not sent: the mail server refuses the e-mail.*550/).waitFor();
+    const link = page.locator('pre.foreign');
+    const refused = await link.textContent();
+    mail.codes.clear();
+    await row.getByRole('button', { name: 'Send again' }).click();
+    await row.getByText('Sent', { exact: true }).waitFor();
+    await page.getByText('Invitation sent to new@example.test').waitFor();
+    expect(mail.received).toMatchObject([{ to: ['new@example.test'] }]);
+    expect(await link.textContent()).not.toBe(refused);
+    expect(await listAxeFindingsInAllLooks(page)).toEqual([]);
+    await page.context().close();
+
+    const env = { HOME: fleet.folder, DROVER_CONFIG: join(fleet.folder, 'invite.json') };
+    const drover = (args: string[], input = '') =>
+      new Terminal(args, { env, cwd: fleet.folder, input }).ended;
+    const login = ['login', address, '--email', person.email];
+    expect(await drover(login, `${person.password}\n`)).toMatchObject({ code: 0 });
+    expect(await drover(['workspace', 'invite', 'next@example.test'])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(`${address}/invitation#`),
+      stderr: expect.stringContaining('The link was sent to next@example.test.'),
+    });
+    const listed = await drover(['workspace', 'invitations']);
+    expect(listed.stdout).toContain('next@example.test\tMEMBER\tsent');
   });
 });

@@ -422,6 +422,14 @@ export const ATTEMPTS: Record<string, readonly (readonly [sql: string, by: strin
     [`UPDATE workspace_invitations SET email = NULL`, 'workspace_invitations_have_an_addressee'],
     [`UPDATE workspace_invitations SET token_hash = 'x'`, 'workspace_invitations_token_hash_check'],
     [
+      `UPDATE workspace_invitations SET email_status = 'lost'`,
+      'workspace_invitations_email_status_check',
+    ],
+    [
+      `UPDATE workspace_invitations SET email_status = 'failed'`,
+      'workspace_invitations_email_problem_check',
+    ],
+    [
       `INSERT INTO user_factors (user_id, sealed, confirmed_at) SELECT id, 'x', now() FROM users`,
       'user_factors_confirmed_by_a_code',
     ],

@@ -1,3 +1,4 @@
+import type { components } from '#lib/api-client';
 import type { Network } from '#lib/kernel';
 import type { CommandSpec, Commands } from '../command.js';
 import { usageError } from '../failure.js';
@@ -5,6 +6,7 @@ import { omitUndefined } from '../flags.js';
 import { LIST_OPTIONS, readList } from '../lists.js';
 import { formatAge } from '../output/output.js';
 
+type Invitation = components['schemas']['Invitation'];
 type Role = 'OWNER' | 'ADMIN' | 'MEMBER' | 'VIEWER';
 type Scope = 'tasks:read';
 
@@ -106,11 +108,12 @@ const members: CommandSpec = {
 
 const invite: CommandSpec = {
   usage: 'invite [email]',
-  summary: 'Create an invitation and print its link once',
+  summary: 'Create an invitation, send its link by e-mail and print it once',
   about:
-    'Send the link to the person. It is valid once, for 14 days, and leads a person without an ' +
-    'account through creating one. With an email address, only an account of that address can ' +
-    'accept. Without one, anybody who has the link can.',
+    'A server with a mail server sends the link to the address. Otherwise send it to the person ' +
+    'yourself. It is valid once, for 14 days, and leads a person without an account through ' +
+    'creating one. With an email address, only an account of that address can accept. Without one, ' +
+    'anybody who has the link can.',
   options: [['--role <role>', 'OWNER, ADMIN, MEMBER or VIEWER (default MEMBER)']],
   examples: ['workspace invite ann@example.org --role VIEWER', 'workspace invite'],
   run: async (cli, [email], flags) => {
@@ -120,10 +123,18 @@ const invite: CommandSpec = {
       params,
       body,
     });
-    cli.out.note(`${email ?? 'The holder of the link'} is invited as ${invitation.role}. Link:`);
+    cli.out.note(`${email ?? 'The holder of the link'} is invited as ${invitation.role}.`);
+    cli.out.note(`${describeEmail(invitation)} Link:`);
     cli.out.done(invitation, invitation.link);
   },
 };
+
+function describeEmail({ email, emailStatus, emailProblem }: Invitation): string {
+  if (emailStatus === 'sent') return `The link was sent to ${email}.`;
+  if (emailStatus === 'sending') return `The link is being sent to ${email}.`;
+  if (emailStatus === 'none') return 'Send the link yourself.';
+  return `No e-mail was sent: ${emailProblem}. Send the link yourself, or repeat the command.`;
+}
 
 const invitations: CommandSpec = {
   usage: 'invitations',
@@ -141,6 +152,12 @@ const invitations: CommandSpec = {
         { title: 'id', of: ({ id }) => id },
         { title: 'email', of: ({ email }) => email ?? 'anybody with the link', wide: true },
         { title: 'role', of: ({ role }) => role },
+        {
+          title: 'e-mail',
+          of: ({ emailStatus, emailProblem }) =>
+            emailProblem === null ? emailStatus : `${emailStatus}: ${emailProblem}`,
+          wide: true,
+        },
         { title: 'created', of: ({ createdAt }) => formatAge(createdAt) },
       ],
       'No open invitations.',

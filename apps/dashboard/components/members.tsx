@@ -169,17 +169,57 @@ function Remove({ member: { userId, email } }: { member: Member }) {
   );
 }
 
-const INVITATIONS = defineColumns<Invitation>([
-  {
-    id: 'email',
-    head: 'Email address',
-    width: 'minmax(160px, 2fr)',
-    cell: ({ email }) => <bdi>{stripControls(email ?? 'Anybody with the link')}</bdi>,
-  },
-  { id: 'role', head: 'Role', width: '90px', cell: ({ role }) => role },
-  { id: 'ends', head: 'Expires', width: '84px', cell: ({ expiresAt }) => <Ago at={expiresAt} /> },
-  { id: 'revoke', head: 'Actions', width: '96px', cell: ({ id }) => <Revoke id={id} /> },
-]);
+const EMAIL_WORDS = { none: 'None', sending: 'Sending', sent: 'Sent' } as const;
+
+function describeEmail({ emailStatus, emailProblem }: Invitation): string {
+  if (emailStatus === 'failed') return `Not sent: ${stripControls(emailProblem ?? '')}`;
+  return EMAIL_WORDS[emailStatus];
+}
+
+/** What the inviter does after the invitation was created. */
+function adviseInviter(invitation: Invitation): string {
+  const { emailStatus, email } = invitation;
+  if (emailStatus === 'sent') return `Invitation sent to ${email}`;
+  if (emailStatus === 'sending') return `Sending the invitation to ${email}`;
+  if (emailStatus === 'none') return 'Invitation created. Send the link to the person';
+  return 'Invitation created, but its e-mail was not sent';
+}
+
+const invitationColumns = (onLink: OnLink) =>
+  defineColumns<Invitation>([
+    {
+      id: 'email',
+      head: 'Email address',
+      width: 'minmax(160px, 2fr)',
+      cell: ({ email }) => <bdi>{stripControls(email ?? 'Anybody with the link')}</bdi>,
+    },
+    { id: 'role', head: 'Role', width: '90px', cell: ({ role }) => role },
+    {
+      id: 'mail',
+      head: 'E-mail',
+      width: 'minmax(90px, 1fr)',
+      cell: (invitation) => {
+        const text = describeEmail(invitation);
+        return <bdi title={text}>{text}</bdi>;
+      },
+    },
+    { id: 'ends', head: 'Expires', width: '84px', cell: ({ expiresAt }) => <Ago at={expiresAt} /> },
+    {
+      id: 'actions',
+      head: 'Actions',
+      width: '190px',
+      cell: (invitation) => (
+        <span className="chips">
+          <Revoke id={invitation.id} />
+          {invitation.emailStatus === 'failed' && (
+            <SendAgain invitation={invitation} onLink={onLink} />
+          )}
+        </span>
+      ),
+    },
+  ]);
+
+type OnLink = (link: string) => void;
 
 export function Invitations() {
   const { workspaceId } = useWorkspace();
@@ -196,15 +236,15 @@ export function Invitations() {
           {({ items }) =>
             items.length === 0 ? (
               <Empty title="No pending invitations" small>
-                <p>Invite a member, then send them the link. Drover sends no email.</p>
+                <p>Invite a member by e-mail address, or create a link for anybody.</p>
               </Empty>
             ) : (
               <Table
                 label="Invitations"
-                columns={INVITATIONS}
+                columns={invitationColumns(setLink)}
                 rows={items}
                 keyOf={({ id }) => id}
-                least={420}
+                least={560}
               />
             )
           }
@@ -214,26 +254,51 @@ export function Invitations() {
   );
 }
 
-function Invite({ onLink }: { onLink: (link: string) => void }) {
+function useInvite(onLink: OnLink) {
   const { workspaceId } = useWorkspace();
-  const invite = useCommand(
-    (api, form: FormData) =>
+  return useCommand(
+    (api, body: { email?: string; role: Role }) =>
       api.post('/api/v1/workspaces/{workspaceId}/invitations', {
         params: { path: { workspaceId } },
-        body: { ...emailIn(form), role: form.get('role') as Role },
+        body,
       }),
     {
-      done: 'Invitation created',
+      done: adviseInviter,
       changes: [['invitations']],
       onDone: ({ link }) => onLink(link),
     },
   );
+}
+
+/** Invites again, which replaces the link. */
+function SendAgain({
+  invitation: { email, role },
+  onLink,
+}: {
+  invitation: Invitation;
+  onLink: OnLink;
+}) {
+  const invite = useInvite(onLink);
+  return (
+    <Button
+      disabled={invite.isPending}
+      onClick={() => invite.mutate({ ...(email !== null && { email }), role })}
+    >
+      Send again
+    </Button>
+  );
+}
+
+function Invite({ onLink }: { onLink: OnLink }) {
+  const invite = useInvite(onLink);
   return (
     <FormDialog
       open="Invite member"
       title="Invite member"
       confirm="Invite member"
-      onConfirm={invite.mutate}
+      onConfirm={(form, callbacks) =>
+        invite.mutate({ ...emailIn(form), role: form.get('role') as Role }, callbacks)
+      }
     >
       <Field label="Email address" hint="Leave it empty to invite anybody who has the link.">
         <input className="input" name="email" type="email" maxLength={320} />

@@ -41,6 +41,7 @@ import { UsersService } from './users/users.service.js';
 import { VALKEY_PROVIDERS } from './valkey/valkey.providers.js';
 import { GroupMembers } from './workspaces/group-members.js';
 import { InvitationLinks } from './workspaces/invitation-links.js';
+import { InvitationMails } from './workspaces/invitation-mails.js';
 import { InvitationsService } from './workspaces/invitations.service.js';
 import { MemberHooks } from './workspaces/member-hooks.js';
 import { MembersService } from './workspaces/members.service.js';
@@ -95,6 +96,7 @@ import { WorkspacesService } from './workspaces/workspaces.service.js';
     MembersService,
     GroupMembers,
     MemberHooks,
+    InvitationMails,
     InvitationsService,
     InvitationLinks,
     ApiKeysService,
@@ -108,6 +110,7 @@ import { WorkspacesService } from './workspaces/workspaces.service.js';
     Revocations,
     Memberships,
     MemberHooks,
+    InvitationMails,
   ],
 })
 export class IdentityModule {}

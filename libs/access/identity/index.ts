@@ -23,4 +23,9 @@ export { IssuedTokens } from './tokens/issued-tokens.js';
 export { Revocations } from './tokens/revocations.js';
 export { TokenService } from './tokens/token.service.js';
 export { ensureFirstAdministrator } from './users/first-administrator.js';
+export {
+  type InvitationMail,
+  type InvitationMailer,
+  InvitationMails,
+} from './workspaces/invitation-mails.js';
 export { type HookOwner, lockHookCreator, MemberHooks } from './workspaces/member-hooks.js';

@@ -136,6 +136,14 @@ SELECT w.name AS workspace_name, i.email, i.role, inviter.name AS invited_by_nam
      JOIN users inviter ON inviter.id = m.user_id AND inviter.disabled_at IS NULL
     WHERE i.token_hash = $1
 
+-- identity_find_mail_of_invitation
+SELECT w.name AS workspace_name, inviter.name AS invited_by_name,
+          $3 OR inviter.password_hash IS NULL OR inviter.is_operator AS trusted
+     FROM workspace_invitations i
+     JOIN workspaces w ON w.id = i.workspace_id
+     JOIN users inviter ON inviter.id = i.invited_by
+    WHERE i.workspace_id = $1 AND i.id = $2
+
 -- identity_find_membership
 SELECT m.role
      FROM workspace_members m
@@ -181,14 +189,16 @@ INSERT INTO token_revocations (kind, subject, expires_at, agent_workspace_id)
        AS given (kind, subject, seconds, workspace_id)
 
 -- identity_invite
-INSERT INTO workspace_invitations (workspace_id, id, email, role, invited_by, token_hash, expires_at)
-   SELECT $1, $2, $3, $4, $5, $6, now() + interval '14 days'
+INSERT INTO workspace_invitations (workspace_id, id, email, role, invited_by, token_hash, expires_at, email_status)
+   SELECT $1, $2, $3, $4, $5, $6, now() + interval '14 days',
+          CASE WHEN $7 AND $3::text IS NOT NULL THEN 'sending' END
     WHERE NOT EXISTS (
       SELECT FROM workspace_members m JOIN users u ON u.id = m.user_id WHERE m.workspace_id = $1 AND u.email = $3)
    ON CONFLICT (workspace_id, email) DO UPDATE
      SET id = excluded.id, role = excluded.role, invited_by = excluded.invited_by, created_at = now(),
-         token_hash = excluded.token_hash, expires_at = excluded.expires_at
-   RETURNING id, email, role, invited_by, created_at, expires_at
+         token_hash = excluded.token_hash, expires_at = excluded.expires_at,
+         email_status = excluded.email_status, email_problem = NULL
+   RETURNING id, email, role, invited_by, created_at, expires_at, email_status, email_problem
 
 -- identity_link_identity
 WITH made AS (
@@ -309,6 +319,10 @@ SELECT user_id FROM user_sessions
 UPDATE users SET password_hash = $2, version = version + 1, updated_at = now()
     WHERE id = $1 AND ($3::text IS NULL OR password_hash = $3)
    RETURNING id
+
+-- identity_settle_mail
+UPDATE workspace_invitations SET email_status = $3, email_problem = $4
+    WHERE workspace_id = $1 AND id = $2
 
 -- identity_stamp_api_keys
 WITH due AS (

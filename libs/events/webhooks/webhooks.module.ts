@@ -1,11 +1,12 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
-import { MemberHooks } from '#lib/identity';
+import { InvitationMails, MemberHooks } from '#lib/identity';
 import { EventRelay, EventsModule } from '#lib/journal';
 import { WebhookConsumer } from './sending/webhook-consumer.js';
 import { Deliveries } from './deliveries/deliveries.js';
 import { DeliveriesController } from './http/deliveries.controller.js';
 import { WebhooksController } from './http/webhooks.controller.js';
 import { WebhookPruner } from './deliveries/webhook-pruner.js';
+import { InvitationSender } from './sending/invitation-sender.js';
 import { MailClient } from './sending/mail-client.js';
 import { Messages } from './sending/messages.js';
 import { Notices } from './sending/notices.js';
@@ -28,6 +29,7 @@ import { Webhooks } from './hooks/webhooks.js';
     Targets,
     WebhookClient,
     MailClient,
+    InvitationSender,
     Recipients,
     SignedMessages,
     Notices,
@@ -43,10 +45,13 @@ export class WebhooksModule implements OnModuleInit {
     private readonly consumer: WebhookConsumer,
     private readonly webhooks: Webhooks,
     private readonly memberHooks: MemberHooks,
+    private readonly invitationMails: InvitationMails,
+    private readonly invitationSender: InvitationSender,
   ) {}
 
   onModuleInit(): void {
     this.relay.add(this.consumer);
     this.memberHooks.add(this.webhooks);
+    this.invitationMails.use(this.invitationSender);
   }
 }

@@ -299,7 +299,7 @@ export const variables = z.object({
   WEBHOOK_RETENTION_DAYS: integer(30, 2, 3_650),
   /**
    * Mail server with its password: smtps://user:password@host:465, or smtp:// with STARTTLS.
-   * `?tls=none` disables TLS. Requires MAIL_FROM.
+   * `?tls=none` disables TLS. Requires MAIL_FROM. Sends notices, and invitations if PUBLIC_URL is set.
    */
   SMTP_URL: mailServer.optional(),
   /** The sender of e-mail: an address, or `Name <address>`. */

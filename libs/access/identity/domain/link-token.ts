@@ -13,6 +13,11 @@ export function issueLinkToken(): { token: string; hash: Buffer } {
   return { token, hash: hashLinkToken(token) };
 }
 
+/** The link of an invitation. Browsers send no fragment, so the token stands in no log. */
+export function linkOf(address: string, token: string): string {
+  return `${address.replace(/\/$/, '')}/invitation#${token}`;
+}
+
 /** The database has only the hash, so a copy of it opens no link. */
 export function hashLinkToken(token: string): Buffer {
   return createHash('sha256').update(token).digest();

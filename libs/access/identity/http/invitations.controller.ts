@@ -12,6 +12,7 @@ import { CONFIG, type Config } from '#lib/config';
 import { ApiErrors, PageQuery, UuidParam } from '#lib/http';
 import type { Caller, Page } from '#lib/kernel';
 import { Auth, CurrentCaller } from '../access/decorators.js';
+import { linkOf } from '../domain/link-token.js';
 import { InvitationsService, type InvitationView } from '../workspaces/invitations.service.js';
 import { InvitationPageDto, NewInvitationDto } from './invitations.dto.js';
 import { CreateInvitationDto } from './workspaces.dto.js';
@@ -39,10 +40,11 @@ export class InvitationsController {
     operationId: 'createInvitation',
     summary: 'Invite a person to a workspace for 14 days',
     description:
-      'The server sends no e-mail, so send the link to the person. It leads a person without an ' +
-      'account through creating one. Others sign in and accept. A new invitation of an address ' +
-      'replaces the old one. Only an OWNER can invite an OWNER. An API key needs all scopes to ' +
-      'invite anybody.',
+      'A server with SMTP_URL sends the link to the address; `emailStatus` has the result. ' +
+      'Otherwise send the link to the person. It leads a person without an account through ' +
+      'creating one. Others sign in and accept. A new invitation of an address replaces the old ' +
+      'one, and sends the e-mail again. Only an OWNER can invite an OWNER. An API key needs all ' +
+      'scopes to invite anybody.',
   })
   @ApiCreatedResponse({ type: NewInvitationDto })
   @ApiErrors('validation_failed', 'workspace_not_found', 'already_member')
@@ -53,9 +55,10 @@ export class InvitationsController {
   ): Promise<InvitationView & { link: string }> {
     const made = await this.invitations.invite(caller, body.email, body.role);
     const { token, ...invitation } = made;
-    const address = this.config.http.publicUrl ?? `${protocol}://${host}`;
-    // Browsers send no fragment, so the token stands in no log.
-    return { ...invitation, link: `${address.replace(/\/$/, '')}/invitation#${token}` };
+    return {
+      ...invitation,
+      link: linkOf(this.config.http.publicUrl ?? `${protocol}://${host}`, token),
+    };
   }
 
   @Delete(':id')

@@ -3,6 +3,7 @@ import { Text } from '#lib/http';
 import { EMAIL_PATTERN } from '../domain/email.js';
 import { LINK_TOKEN_PATTERN } from '../domain/link-token.js';
 import { MEMBER_ROLES } from '../domain/roles.js';
+import { EMAIL_STATUSES, type EmailStatus } from '../workspaces/invitations.service.js';
 import { NewPassword } from './new-password.js';
 
 export class InvitationDto {
@@ -22,6 +23,20 @@ export class InvitationDto {
   @ApiProperty({ format: 'uuid' }) invitedBy!: string;
   @ApiProperty() createdAt!: Date;
   @ApiProperty() expiresAt!: Date;
+  @ApiProperty({
+    enum: EMAIL_STATUSES,
+    description:
+      'The e-mail with the link: `none` without an address or without a mail server, `sending` up ' +
+      'to a minute, `sent` when the mail server accepted it, or `failed`.',
+  })
+  emailStatus!: EmailStatus;
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    example: 'the mail server refuses the address: 550 no such user',
+    description: 'Why the e-mail was not sent, as a phrase.',
+  })
+  emailProblem!: string | null;
 }
 
 export class NewInvitationDto extends InvitationDto {

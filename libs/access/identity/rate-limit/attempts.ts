@@ -8,6 +8,9 @@ const MINUTE = 60;
 const HOUR = 3_600;
 /** A patient guesser of codes of six digits needs years with these. */
 const WRONG_CODES = { attempts: 20, windowSeconds: 86_400 };
+/** E-mails with links of invitations by one inviter, and to one address. */
+const MAILS = { attempts: 50, windowSeconds: HOUR };
+const MAILS_TO_ADDRESS = { attempts: 5, windowSeconds: HOUR };
 /** Several users share an address, so an address has this many times the attempts of an account. */
 const ADDRESS_FACTOR = 5;
 
@@ -74,6 +77,13 @@ export class Attempts {
   /** @throws DroverError `rate_limited` */
   toOpenInvitation(address: string): Promise<void> {
     return this.take(`invitation:${addressGroup(address)}`, this.perMinute * ADDRESS_FACTOR);
+  }
+
+  /** Whether another e-mail can be sent. Strangers could otherwise make the server write to anybody. */
+  async toMailInvitation(userId: string, email: string): Promise<boolean> {
+    const byUser = await this.limiter.take(`invitation-mails:${userId}`, MAILS);
+    if (!byUser.allowed) return false;
+    return (await this.limiter.take(`invitation-mails-to:${email}`, MAILS_TO_ADDRESS)).allowed;
   }
 
   /**

@@ -11,6 +11,8 @@ export interface InvitationRow {
   invited_by: string;
   created_at: Date;
   expires_at: Date;
+  email_status: 'sending' | 'sent' | 'failed' | null;
+  email_problem: string | null;
 }
 
 /**
@@ -18,18 +20,50 @@ export interface InvitationRow {
  * sees only the addresses of its own members, so the answer does not depend on other accounts.
  *
  * Indexes: workspace_invitations_email_key, workspace_members_pkey. $1 workspace, $2 id, $3
- * address, or null for the holder of the link, $4 role, $5 inviter, $6 the hash of the token.
+ * address, or null for the holder of the link, $4 role, $5 inviter, $6 the hash of the token, $7 whether
+ * an e-mail is sent now.
  */
 export const invite = command<InvitationRow>(
   'identity_invite',
-  `INSERT INTO workspace_invitations (workspace_id, id, email, role, invited_by, token_hash, expires_at)
-   SELECT $1, $2, $3, $4, $5, $6, now() + interval '${INVITATION_DAYS} days'
+  `INSERT INTO workspace_invitations (workspace_id, id, email, role, invited_by, token_hash, expires_at, email_status)
+   SELECT $1, $2, $3, $4, $5, $6, now() + interval '${INVITATION_DAYS} days',
+          CASE WHEN $7 AND $3::text IS NOT NULL THEN 'sending' END
     WHERE NOT EXISTS (
       SELECT FROM workspace_members m JOIN users u ON u.id = m.user_id WHERE m.workspace_id = $1 AND u.email = $3)
    ON CONFLICT (workspace_id, email) DO UPDATE
      SET id = excluded.id, role = excluded.role, invited_by = excluded.invited_by, created_at = now(),
-         token_hash = excluded.token_hash, expires_at = excluded.expires_at
-   RETURNING id, email, role, invited_by, created_at, expires_at`,
+         token_hash = excluded.token_hash, expires_at = excluded.expires_at,
+         email_status = excluded.email_status, email_problem = NULL
+   RETURNING id, email, role, invited_by, created_at, expires_at, email_status, email_problem`,
+);
+
+/**
+ * The names for the e-mail of an invitation. `trusted` is false if anybody can sign up and the
+ * inviter's own address is not proven. As the service role. Indexes: primary keys. $1 workspace, $2
+ * invitation, $3 whether passwords prove addresses.
+ */
+export const findMailOfInvitation = query<{
+  workspace_name: string;
+  invited_by_name: string;
+  trusted: boolean;
+}>(
+  'identity_find_mail_of_invitation',
+  `SELECT w.name AS workspace_name, inviter.name AS invited_by_name,
+          $3 OR inviter.password_hash IS NULL OR inviter.is_operator AS trusted
+     FROM workspace_invitations i
+     JOIN workspaces w ON w.id = i.workspace_id
+     JOIN users inviter ON inviter.id = i.invited_by
+    WHERE i.workspace_id = $1 AND i.id = $2`,
+);
+
+/**
+ * Stores what became of the e-mail of an invitation. Index: primary key. $1 workspace, $2
+ * invitation, $3 status, $4 problem or null.
+ */
+export const settleMail = command(
+  'identity_settle_mail',
+  `UPDATE workspace_invitations SET email_status = $3, email_problem = $4
+    WHERE workspace_id = $1 AND id = $2`,
 );
 
 /** Invitations that can be accepted: the inviter could still invite today. */

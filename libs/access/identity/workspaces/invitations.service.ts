@@ -30,6 +30,12 @@ import {
 } from '../store/invitations.sql.js';
 import { Revocations } from '../tokens/revocations.js';
 import { actorOf, enforce } from './actor.js';
+import { InvitationMails } from './invitation-mails.js';
+
+export const EMAIL_STATUSES = ['none', 'sending', 'sent', 'failed'] as const;
+export type EmailStatus = (typeof EMAIL_STATUSES)[number];
+/** A server that still sends ends within this time. */
+const SENDING_MS = 60_000;
 
 /** An invitation as the workspace's administrators see it. */
 export interface InvitationView {
@@ -40,6 +46,9 @@ export interface InvitationView {
   invitedBy: string;
   createdAt: Date;
   expiresAt: Date;
+  emailStatus: EmailStatus;
+  /** Why the e-mail was not sent, as a phrase. */
+  emailProblem: string | null;
 }
 
 /** A new invitation, with the token of its link, which is stored only as a hash. */
@@ -75,6 +84,8 @@ const FIELDS = {
   invitedBy: true,
   createdAt: true,
   expiresAt: true,
+  emailStatus: true,
+  emailProblem: true,
 } as const;
 
 /** Invitations to a workspace, for an address or the holder of the link, who accept or decline. */
@@ -83,12 +94,14 @@ export class InvitationsService {
   constructor(
     private readonly database: Database,
     private readonly revocations: Revocations,
+    private readonly mails: InvitationMails,
     @Inject(CONFIG) private readonly config: Pick<Config, 'identity'>,
   ) {}
 
   /**
    * Invites an address for 14 days, in place of an earlier invitation, or anybody who has the link.
-   * The answer does not depend on whether the account exists.
+   * The answer does not depend on whether the account exists. If the server has a mail server, the
+   * address gets the link.
    *
    * @throws DroverError `forbidden`, or `already_member` for a member's address, which the caller
    *   can see anyway
@@ -103,14 +116,15 @@ export class InvitationsService {
     const { workspaceId, userId } = caller as Extract<Caller, { userId: string }>;
     const { token, hash } = issueLinkToken();
     const address = email === undefined ? null : normalizeEmail(email);
-    const values = [workspaceId, randomUUID(), address, role, userId, hash];
+    const values = [workspaceId, randomUUID(), address, role, userId, hash, this.mails.isOn];
     const tenant = this.database.tenant(workspaceId);
     const made = await firstRow(tenant, invite, values).catch((error: unknown) => {
       if (violatedConstraint(error) !== 'workspace_invitations_inviter_fkey') throw error;
       throw new DroverError('forbidden', { cause: error });
     });
     if (made === undefined) throw new DroverError('already_member');
-    return { ...toView(made), token };
+    const view = { ...toView(made), token };
+    return view.emailStatus === 'sending' ? this.mails.send(workspaceId, view, token) : view;
   }
 
   /** The open invitations. */
@@ -128,7 +142,11 @@ export class InvitationsService {
       rows,
       page.limit,
       ({ id }) => [id],
-      (row) => ({ ...row, role: row.role as MemberRole }),
+      ({ role, emailStatus, ...row }) => ({
+        ...row,
+        role: role as MemberRole,
+        ...emailOf(emailStatus as InvitationRow['email_status'], row),
+      }),
     );
   }
 
@@ -209,5 +227,19 @@ export class InvitationsService {
 
 function toView({ id, email, role, ...row }: InvitationRow): InvitationView {
   const { invited_by: invitedBy, created_at: createdAt, expires_at: expiresAt } = row;
-  return { id, email, role, invitedBy, createdAt, expiresAt };
+  const emailProblem = row.email_problem;
+  const mail = emailOf(row.email_status, { createdAt, emailProblem });
+  return { id, email, role, invitedBy, createdAt, expiresAt, ...mail };
+}
+
+/** A server that was killed leaves `sending`. */
+function emailOf(
+  status: InvitationRow['email_status'],
+  { createdAt, emailProblem }: Pick<InvitationView, 'createdAt' | 'emailProblem'>,
+): Pick<InvitationView, 'emailStatus' | 'emailProblem'> {
+  if (status === 'sending' && createdAt.getTime() < Date.now() - SENDING_MS) {
+    const problem = 'the result was lost, because the server ended or lost its database';
+    return { emailStatus: 'failed', emailProblem: problem };
+  }
+  return { emailStatus: status ?? 'none', emailProblem };
 }

@@ -19,6 +19,8 @@ export interface MailStandIn {
   codes: Map<string, number>;
   /** The answer to a refused account. Without it all accounts are accepted. */
   refusal: ((password: string) => string) | undefined;
+  /** Received mails are answered after it. Default: at once. */
+  answersAfter: Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -28,6 +30,7 @@ export async function startMailServer(options: SMTPServerOptions = {}): Promise<
     accounts: [],
     codes: new Map(),
     refusal: undefined,
+    answersAfter: Promise.resolve(),
   };
   const server = new SMTPServer({
     authOptional: true,
@@ -52,7 +55,7 @@ export async function startMailServer(options: SMTPServerOptions = {}): Promise<
         const from = envelope.mailFrom === false ? '' : envelope.mailFrom.address;
         const to = envelope.rcptTo.map(({ address }) => address);
         standIn.received.push({ from, to, raw: Buffer.concat(chunks).toString('utf8') });
-        done();
+        void standIn.answersAfter.then(() => done());
       });
     },
     ...options,
