@@ -236,6 +236,18 @@ export class DroverApi {
     return this.server.post('/api/v1/change-steps/{changeId}/pull-request', init);
   }
 
+  /** Extends the lease of a check of a repository. */
+  renewCheck(id: string, generation: number): Promise<unknown> {
+    const init = { params: { path: { id } }, body: { generation } };
+    return this.server.post('/api/v1/repositories/{id}/check/renew', init);
+  }
+
+  /** Gives a check of a repository back. */
+  releaseCheck(id: string, generation: number): Promise<unknown> {
+    const init = { params: { path: { id } }, body: { generation } };
+    return this.server.post('/api/v1/repositories/{id}/check/release', init);
+  }
+
   /** Ends the check of a repository. */
   reportCheck(id: string, generation: number, findings: Finding[]): Promise<unknown> {
     const init = { params: { path: { id } }, body: { generation, findings } };

@@ -5,7 +5,7 @@ const LEASE_MS = 60_000;
 /** A pause that ends runs ends a proof after this time. */
 const RENEW_MS = 10_000;
 
-/** Renews the lease of a step until it is ended or lost. */
+/** Renews the lease of a step, or of a check, until it is ended or lost. */
 export class StepLease {
   private readonly losing = new AbortController();
   private readonly timer: NodeJS.Timeout;
@@ -22,14 +22,16 @@ export class StepLease {
 
   /** Loses the lease if the error says that another host has the step, or that it has ended. */
   heed(error: unknown): void {
-    if (hasCode(error, 'stale_step', 'change_not_found')) this.losing.abort(error);
+    const isLost = hasCode(error, 'stale_step', 'change_not_found', 'repository_not_found');
+    if (isLost) this.losing.abort(error);
   }
 
   end(): void {
     clearInterval(this.timer);
   }
 
-  private async renewNow(): Promise<void> {
+  /** Never rejects. */
+  async renewNow(): Promise<void> {
     const askedAt = performance.now();
     try {
       await this.renew();

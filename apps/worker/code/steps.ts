@@ -1,4 +1,12 @@
-import { Failures, isCurable, type Log, messageOf, pause, retrying } from '#lib/agent-host';
+import {
+  Failures,
+  hasCode,
+  isCurable,
+  type Log,
+  messageOf,
+  pause,
+  retrying,
+} from '#lib/agent-host';
 import {
   commitOf,
   findLanded,
@@ -26,7 +34,14 @@ export interface StepsParts {
   host: CodeHost;
   api: Pick<
     DroverApi,
-    'claimStep' | 'renewStep' | 'reportCheck' | 'planLanding' | 'reportPullRequest' | 'reportStep'
+    | 'claimStep'
+    | 'renewStep'
+    | 'renewCheck'
+    | 'releaseCheck'
+    | 'reportCheck'
+    | 'planLanding'
+    | 'reportPullRequest'
+    | 'reportStep'
   >;
   log: Log;
 }
@@ -91,22 +106,37 @@ export class Steps {
     }
   }
 
-  /** Another host takes the check of a host that stops, when its lease has ended. */
+  /** A check is given back when the worker stops. */
   private async check({ check, repository }: CheckWork): Promise<void> {
     const { host, api, log } = this.parts;
-    const { signal } = this.stopping;
     const { repositoryId, generation } = check;
+    const lease = new StepLease(() => this.renewCheck(check));
+    // From its first renewal another host need not wait long for the end of the lease.
+    void lease.renewNow();
+    const signal = AbortSignal.any([lease.lost, this.stopping.signal]);
     const findings = await checkRepository(host, repository, {
       limits: this.limits,
       signal,
-    }).catch((error: unknown): Finding[] => {
-      signal.throwIfAborted();
+    }).catch((error: unknown): Finding[] | undefined => {
+      if (signal.aborted) return undefined;
       const message = `The host cannot check it: ${messageOf(error)}`.slice(0, 4_000);
       return [{ name: 'host', outcome: 'failed', message }];
     });
-    log.info('Repository checked', { repositoryId, findings: findings.length });
-    const report = () => api.reportCheck(repositoryId, generation, findings);
-    await retrying('check of a repository', report, { log, signal });
+    lease.end();
+    if (lease.lost.aborted) return;
+    if (findings) log.info('Repository checked', { repositoryId, findings: findings.length });
+    const report = () =>
+      findings
+        ? api.reportCheck(repositoryId, generation, findings)
+        : api.releaseCheck(repositoryId, generation);
+    await retrying('check of a repository', report, { log, signal: this.givenBack.signal });
+  }
+
+  private async renewCheck({ repositoryId, generation }: CheckWork['check']): Promise<void> {
+    await this.parts.api.renewCheck(repositoryId, generation).catch((error: unknown) => {
+      // A server of an earlier version gives 10 min for the whole check.
+      if (!hasCode(error, 'route_not_found')) throw error;
+    });
   }
 
   /** Never rejects for a failure of the step itself. */

@@ -8,8 +8,8 @@ import type { RuntimeDriver } from '#lib/session-runtime';
 import { refusal } from '../../../libs/hosts/agent-host/testing/refusal.js';
 import type { CodeHost } from './code-host.js';
 import { runScript } from './run-script.js';
-import { Steps } from './steps.js';
-import type { StepWork } from './types.js';
+import { Steps, type StepsParts } from './steps.js';
+import type { CheckWork, StepWork } from './types.js';
 
 const log = new Log(() => undefined);
 
@@ -41,6 +41,51 @@ test('a script whose signal aborts while its session starts is ended', async () 
   }
 });
 
+const API: StepsParts['api'] = {
+  claimStep: (_, signal) =>
+    new Promise((_, reject) => {
+      signal.addEventListener('abort', () => reject(new Error('stopped')));
+    }),
+  reportPullRequest: () => Promise.reject(new Error('There is no forge')),
+  renewStep: () => Promise.resolve({ until: '', next: null }),
+  renewCheck: () => Promise.resolve(),
+  releaseCheck: () => Promise.resolve(),
+  reportCheck: () => Promise.resolve(),
+  planLanding: () => Promise.resolve(),
+  reportStep: () => Promise.resolve(),
+};
+
+test('a check is renewed from its beginning, and given back when its worker stops', async () => {
+  const told: string[] = [];
+  const tell = (what: string) => () => Promise.resolve(void told.push(what));
+  const works = [{ check: { repositoryId: 'r', generation: 1 }, repository: {} } as CheckWork];
+  let begin: () => void = () => undefined;
+  const begun = new Promise<void>((resolve) => (begin = resolve));
+  let end: (error: Error) => void = () => undefined;
+  const reaching = new Promise((_, reject) => (end = reject));
+  const reach = (): typeof reaching => {
+    begin();
+    return reaching;
+  };
+  const steps = new Steps({
+    host: { repository: () => Promise.resolve({ reach }) } as unknown as CodeHost,
+    log,
+    api: {
+      ...API,
+      claimStep: async (waitSeconds, signal) => works.pop() ?? API.claimStep(waitSeconds, signal),
+      renewCheck: tell('renewed'),
+      releaseCheck: tell('released'),
+      reportCheck: tell('reported'),
+    },
+  });
+  steps.start();
+  await begun;
+  const stopped = steps.stop();
+  end(new Error('git was ended'));
+  await stopped;
+  expect(told).toEqual(['renewed', 'released']);
+});
+
 test('a report that the server does not take holds the end of a worker for 5 s at most', async () => {
   jest.useFakeTimers({ doNotFake: ['nextTick', 'performance'] });
   try {
@@ -50,15 +95,12 @@ test('a report that the server does not take holds the end of a worker for 5 s a
       host: { repository: () => Promise.reject(new Error('no room')) } as unknown as CodeHost,
       log,
       api: {
+        ...API,
         claimStep: () =>
           Promise.resolve({
             step: { changeId: 'c', generation: 1, kind: 'prove' },
             change: { id: 'c' },
           } as unknown as StepWork),
-        reportPullRequest: () => Promise.reject(new Error('There is no forge')),
-        renewStep: () => Promise.resolve({ until: '', next: null }),
-        reportCheck: () => Promise.resolve(),
-        planLanding: () => Promise.resolve(),
         reportStep: () => {
           hear();
           return Promise.reject(refusal(503, 'database_unavailable'));

@@ -26,13 +26,26 @@ RETURNING r.id, r.check_generation, r.check_until
 -- end_check
 UPDATE repositories r SET check_state = 'finished', checked_at = now(), check_findings = $5::jsonb,
   check_agent_id = NULL, check_until = NULL
-WHERE r.workspace_id = $1 AND r.id = $2 AND r.check_agent_id = $3 AND r.check_generation = $4
+WHERE r.workspace_id = $1 AND r.id = $2 AND r.check_agent_id = $3
+  AND r.check_generation = $4
 RETURNING r.id, r.check_state, r.check_requested_at, r.checked_at, r.check_findings
 
 -- lock_repository
 SELECT r.url, r.forge, r.forge_url, r.credential_kind FROM repositories r
 WHERE r.workspace_id = $1 AND r.id = $2 AND r.archived_at IS NULL
 FOR NO KEY UPDATE
+
+-- release_check
+UPDATE repositories r SET check_state = 'waiting', check_agent_id = NULL, check_until = NULL
+WHERE r.workspace_id = $1 AND r.id = $2 AND r.check_agent_id = $3
+  AND r.check_generation = $4
+RETURNING r.id, r.check_state, r.check_requested_at, r.checked_at, r.check_findings
+
+-- renew_check
+UPDATE repositories r SET check_until = now() + interval '60 seconds'
+WHERE r.workspace_id = $1 AND r.id = $2 AND r.check_agent_id = $3
+  AND r.check_generation = $4
+RETURNING r.check_until
 
 -- repositories_at_forge
 SELECT r.id FROM repositories r

@@ -248,6 +248,8 @@ export function stepsOf(
         },
         reportPullRequest: () => Promise.reject(new Error('There is no forge')),
         renewStep: () => Promise.resolve({ until: '', next: null }),
+        renewCheck: () => Promise.resolve(),
+        releaseCheck: () => Promise.resolve(),
         reportCheck: () => Promise.resolve(),
         planLanding: () => Promise.resolve(),
         reportStep: (_, report) => {

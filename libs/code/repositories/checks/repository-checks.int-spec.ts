@@ -80,6 +80,28 @@ it('only hosts with git that ask for checks get one, and a lost one is given aga
   expect((await report(other, second)).status).toBe(200);
 });
 
+it('a host renews its check for a minute, and releases it to others at once', async () => {
+  await check();
+  const [agent, other] = [await host(), await host()];
+  const { body: first } = await claim(agent);
+  const { generation } = first.check;
+  const tell = ({ api }: TestAgent, verb: 'renew' | 'release') =>
+    api.post<{ until: string }>(`/repositories/${id}/check/${verb}`, { generation });
+  const until = Date.parse((await tell(agent, 'renew')).body.until);
+  const { rows } = await server.db.owner.query<{ now: Date }>('SELECT now()');
+  expect(until - rows[0]!.now.getTime()).toBeGreaterThan(40_000);
+  expect(until - rows[0]!.now.getTime()).toBeLessThanOrEqual(60_000);
+  expect((await tell(other, 'release')).status).toBe(409);
+  const waiting = claim(other, 20);
+  expect((await tell(agent, 'release')).status).toBe(200);
+  const { body: second } = await waiting;
+  expect(second).toMatchObject({ check: { repositoryId: id } });
+  for (const verb of ['renew', 'release'] as const) {
+    expect(await tell(agent, verb)).toMatchObject({ status: 409, body: { code: 'stale_step' } });
+  }
+  expect((await report(other, second)).status).toBe(200);
+});
+
 it('a pause holds checks back, and an archived repository has none', async () => {
   const agent = await host();
   await check();

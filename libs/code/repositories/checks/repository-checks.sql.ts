@@ -3,8 +3,10 @@ import { command, query } from '#lib/database';
 import { USES_GIT } from '#lib/kernel';
 import type { CheckState, Finding } from '../domain/repository-check.js';
 
-/** In seconds. The first fetch of a large repository takes minutes. */
-const LEASE_SECONDS = 600;
+/** In seconds. Hosts of the version before do not renew: a first fetch of theirs takes minutes. */
+const UNRENEWED_SECONDS = 600;
+/** In seconds, after the first renewal. */
+const LEASE_SECONDS = 60;
 
 export interface CheckRow {
   id: string;
@@ -62,9 +64,34 @@ WITH due AS MATERIALIZED (
 )
 UPDATE repositories r SET check_state = 'running', check_agent_id = $2,
   check_generation = r.check_generation + 1,
-  check_until = now() + interval '${LEASE_SECONDS} seconds'
+  check_until = now() + interval '${UNRENEWED_SECONDS} seconds'
 FROM due d WHERE r.workspace_id = $1 AND r.id = d.id
 RETURNING r.id, r.check_generation, r.check_until`,
+);
+
+/** SQL: the host has the check. $1 workspace, $2 repository, $3 agent, $4 generation. */
+const IS_HELD = `r.workspace_id = $1 AND r.id = $2 AND r.check_agent_id = $3
+  AND r.check_generation = $4`;
+
+/** Index: primary key. $1 workspace, $2 repository, $3 agent, $4 generation. */
+export const renewCheck = command<{ check_until: Date }>(
+  'renew_check',
+  `
+UPDATE repositories r SET check_until = now() + interval '${LEASE_SECONDS} seconds'
+WHERE ${IS_HELD}
+RETURNING r.check_until`,
+);
+
+/**
+ * Another host can have the check at once. Index: primary key. $1 workspace, $2 repository, $3 agent,
+ * $4 generation.
+ */
+export const releaseCheck = command<CheckRow>(
+  'release_check',
+  `
+UPDATE repositories r SET check_state = 'waiting', check_agent_id = NULL, check_until = NULL
+WHERE ${IS_HELD}
+RETURNING ${SHOWN}`,
 );
 
 /**
@@ -76,6 +103,6 @@ export const endCheck = command<CheckRow>(
   `
 UPDATE repositories r SET check_state = 'finished', checked_at = now(), check_findings = $5::jsonb,
   check_agent_id = NULL, check_until = NULL
-WHERE r.workspace_id = $1 AND r.id = $2 AND r.check_agent_id = $3 AND r.check_generation = $4
+WHERE ${IS_HELD}
 RETURNING ${SHOWN}`,
 );

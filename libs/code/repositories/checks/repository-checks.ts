@@ -12,6 +12,8 @@ import {
   type CheckRow,
   claimCheck,
   endCheck,
+  releaseCheck,
+  renewCheck,
   requestCheck,
 } from './repository-checks.sql.js';
 
@@ -80,6 +82,27 @@ export class RepositoryChecks {
     }
   }
 
+  /** @throws DroverError `repository_not_found`, `stale_step` */
+  async renew(held: HeldCheck): Promise<{ until: Date }> {
+    const tenant = this.database.tenant(held.agent.workspaceId);
+    const row = await firstRow(tenant, renewCheck, paramsOf(held));
+    if (row) return { until: row.check_until };
+    throw await this.stale(held);
+  }
+
+  /**
+   * Gives a check back. Another host has it at once.
+   *
+   * @throws DroverError `repository_not_found`, `stale_step`
+   */
+  async release(held: HeldCheck): Promise<RepositoryCheckView> {
+    const { workspaceId } = held.agent;
+    const row = await firstRow(this.database.tenant(workspaceId), releaseCheck, paramsOf(held));
+    if (!row) throw await this.stale(held);
+    this.wakeUps.steps(workspaceId);
+    return toView(row);
+  }
+
   /**
    * Ends a check with what the host has found.
    *
@@ -98,18 +121,23 @@ export class RepositoryChecks {
     return this.end(held, shown);
   }
 
-  private async end(
-    { agent, repositoryId, generation }: HeldCheck,
-    findings: readonly Finding[],
-  ): Promise<RepositoryCheckView> {
-    const params = [agent.workspaceId, repositoryId, agent.agentId, generation];
-    const tenant = this.database.tenant(agent.workspaceId);
-    const row = await firstRow(tenant, endCheck, [...params, JSON.stringify(findings)]);
+  private async end(held: HeldCheck, findings: readonly Finding[]): Promise<RepositoryCheckView> {
+    const tenant = this.database.tenant(held.agent.workspaceId);
+    const params = [...paramsOf(held), JSON.stringify(findings)];
+    const row = await firstRow(tenant, endCheck, params);
     if (row) return toView(row);
+    throw await this.stale(held);
+  }
+
+  private async stale({ agent, repositoryId }: HeldCheck): Promise<DroverError> {
     const { state } = await this.get(agent, repositoryId);
     const detail = `Another host has the check of the repository, or it has ended: ${state}.`;
-    throw new DroverError('stale_step', { detail });
+    return new DroverError('stale_step', { detail });
   }
+}
+
+function paramsOf({ agent, repositoryId, generation }: HeldCheck) {
+  return [agent.workspaceId, repositoryId, agent.agentId, generation];
 }
 
 function toView(row: CheckRow): RepositoryCheckView {

@@ -68,9 +68,17 @@ class ReportedFindingDto implements Finding {
   @Text({ max: 2_000, optional: true, description: 'How to mend it' }) advice?: string;
 }
 
-export class ReportCheckDto {
+export class NamedCheckDto {
   @Int(1, 2_147_483_647, { description: 'The generation with which the check was claimed' })
   generation!: number;
+}
+
+export class CheckLeaseDto {
+  @ApiProperty({ type: String, format: 'date-time', description: 'The end of the lease' })
+  until!: string;
+}
+
+export class ReportCheckDto extends NamedCheckDto {
   @NestedList(() => ReportedFindingDto, { maxItems: 50 })
   findings!: ReportedFindingDto[];
 }

@@ -4,7 +4,12 @@ import { ApiErrors, UuidParam } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
 import type { AgentCaller, Caller } from '#lib/kernel';
 import { RepositoryChecks } from '../checks/repository-checks.js';
-import { ReportCheckDto, RepositoryCheckDto } from './repository-check.dto.js';
+import {
+  CheckLeaseDto,
+  NamedCheckDto,
+  ReportCheckDto,
+  RepositoryCheckDto,
+} from './repository-check.dto.js';
 
 /** What would fail on a repository: asked by people, looked at by hosts. */
 @ApiTags('Repositories')
@@ -38,6 +43,41 @@ export class RepositoryChecksController {
   @ApiErrors('validation_failed', 'repository_not_found')
   get(@CurrentCaller() caller: Caller, @UuidParam('id') id: string) {
     return this.checks.get(caller, id);
+  }
+
+  @Post(':id/check/renew')
+  @HttpCode(200)
+  @Auth({ kinds: ['agent'] })
+  @ApiOperation({
+    operationId: 'renewRepositoryCheck',
+    summary: 'Renew the lease of a check of a repository',
+    description: 'The lease lasts 60 s from then on. Without a renewal it lasts 10 min.',
+  })
+  @ApiOkResponse({ type: CheckLeaseDto })
+  @ApiErrors('validation_failed', 'repository_not_found', 'stale_step')
+  renew(
+    @CurrentCaller() agent: AgentCaller,
+    @UuidParam('id') repositoryId: string,
+    @Body() { generation }: NamedCheckDto,
+  ) {
+    return this.checks.renew({ agent, repositoryId, generation });
+  }
+
+  @Post(':id/check/release')
+  @HttpCode(200)
+  @Auth({ kinds: ['agent'] })
+  @ApiOperation({
+    operationId: 'releaseRepositoryCheck',
+    summary: 'Release a check of a repository, so that another host has it at once',
+  })
+  @ApiOkResponse({ type: RepositoryCheckDto })
+  @ApiErrors('validation_failed', 'repository_not_found', 'stale_step')
+  release(
+    @CurrentCaller() agent: AgentCaller,
+    @UuidParam('id') repositoryId: string,
+    @Body() { generation }: NamedCheckDto,
+  ) {
+    return this.checks.release({ agent, repositoryId, generation });
   }
 
   @Post(':id/check/report')
