@@ -23,6 +23,7 @@ export const COMMANDS: readonly Entry[] = [
     summary: 'Inspect and replay tasks that failed for good',
     load: deadLetter,
   },
+  { name: 'template', summary: 'Manage templates for tasks', load: templates },
   { name: 'schedule', summary: 'Create tasks at due times', load: schedules },
   {
     name: 'attach',
@@ -115,6 +116,9 @@ function deadLetter() {
 }
 function killSwitch() {
   return import('./commands/kill-switch.js');
+}
+function templates() {
+  return import('./commands/templates.js');
 }
 function schedules() {
   return import('./commands/schedules.js');

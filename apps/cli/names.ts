@@ -11,6 +11,7 @@ export type Kind =
   | 'project'
   | 'repo'
   | 'schedule'
+  | 'template'
   | 'budget'
   | 'webhook'
   | 'question'
@@ -60,7 +61,16 @@ export async function findId(cli: Cli, kind: Kind, word: string): Promise<string
 }
 
 /** The kinds whose things are searched for an argument that names nothing of its own kind. */
-const HINTED: Kind[] = ['task', 'agent', 'project', 'repo', 'schedule', 'budget', 'webhook'];
+const HINTED: Kind[] = [
+  'task',
+  'agent',
+  'project',
+  'repo',
+  'schedule',
+  'template',
+  'budget',
+  'webhook',
+];
 
 /** The hint at a thing of another kind that has this whole id or name, if there is one. */
 export async function hintAtOther(cli: Cli, kind: Kind, word: string): Promise<string | undefined> {
@@ -94,6 +104,9 @@ const FIND: Record<Kind, Find> = {
   ),
   schedule: among(({ drover }) =>
     readList(ALL, (query) => drover.get('/api/v1/schedules', { params: { query } })),
+  ),
+  template: among(({ drover }) =>
+    readList(ALL, (query) => drover.get('/api/v1/task-templates', { params: { query } })),
   ),
   budget: among(({ drover }) =>
     readList(ALL, (query) => drover.get('/api/v1/budgets', { params: { query } })),

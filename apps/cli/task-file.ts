@@ -86,6 +86,28 @@ export function toTaskFields(
   });
 }
 
+type Template = components['schemas']['TaskTemplate']['task'];
+
+/**
+ * The fields that replace those of a template. Single variables, secrets and keys of the input
+ * replace those of the same name.
+ */
+export function replaceIn(template: Template, fields: Fields): Fields {
+  const merged = (name: string, given: object | undefined, before: unknown) =>
+    given && { [name]: { ...(before as object | undefined), ...given } };
+  const input = template['inputContext'] as { env?: object } | undefined;
+  const given = fields.inputContext as { env?: object } | undefined;
+  return {
+    ...fields,
+    ...merged('secrets', fields.secrets, template['secrets']),
+    ...merged(
+      'inputContext',
+      given && { ...given, ...merged('env', given.env, input?.env) },
+      input,
+    ),
+  };
+}
+
 /** @param text `KIND` or `KIND:MODEL` */
 export function toAgent(text: string | undefined): Fields['agent'] {
   if (text === undefined) return undefined;

@@ -78,7 +78,7 @@ SELECT 'sealed_tasks', CASE WHEN s.unreadable_at IS NOT NULL THEN 'unreadable'
   WHEN s.key_id = (SELECT id FROM newest_key) THEN 'current' ELSE 'older' END, count(*)::float8
 FROM (SELECT key_id, unreadable_at FROM task_secrets UNION ALL SELECT key_id, unreadable_at
   FROM agent_secrets UNION ALL SELECT key_id, unreadable_at FROM project_secrets UNION ALL SELECT key_id, unreadable_at
-  FROM schedule_secrets) s
+  FROM schedule_secrets UNION ALL SELECT key_id, unreadable_at FROM task_template_secrets) s
 GROUP BY 2
 UNION ALL
 SELECT 'api_keys', v.state, v.count::float8 FROM (
@@ -140,6 +140,12 @@ LIMIT 6
 
 -- short_ids_schedules
 SELECT id FROM schedules
+WHERE workspace_id = $1 AND id BETWEEN $2::uuid AND $3::uuid
+ORDER BY id
+LIMIT 6
+
+-- short_ids_task_templates
+SELECT id FROM task_templates
 WHERE workspace_id = $1 AND id BETWEEN $2::uuid AND $3::uuid
 ORDER BY id
 LIMIT 6

@@ -71,6 +71,7 @@ export const TABLES: Readonly<Record<string, Ownership>> = {
   agent_secrets: { owner: 'secrets' },
   project_secrets: { owner: 'secrets' },
   schedule_secrets: { owner: 'secrets' },
+  task_template_secrets: { owner: 'secrets' },
   webhook_secrets: { owner: 'secrets' },
   inbound_hook_secrets: { owner: 'secrets' },
   model_provider_secrets: { owner: 'secrets' },
@@ -87,6 +88,7 @@ export const TABLES: Readonly<Record<string, Ownership>> = {
   inbound_hooks: { owner: 'inbound-hooks' },
   inbound_hook_deliveries: { owner: 'inbound-hooks' },
 
+  task_templates: { owner: 'task-manager' },
   schedules: { owner: 'schedules' },
   schedule_occurrences: { owner: 'schedules' },
 

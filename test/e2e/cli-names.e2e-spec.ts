@@ -51,6 +51,25 @@ it('a name stands for a repository and a schedule', async () => {
   expect(JSON.stringify(shown)).toContain(`"repositoryId":"${repositoryId}"`);
 });
 
+it('a name stands for a template, and options replace single variables and secrets of its task', async () => {
+  const template = ['--type', 'nobody', '--env', 'A=1', 'B=2', '--secret', 'KEY=swordfish'];
+  await drover(['template', 'create', 'deploy', ...template, '--', './deploy.sh']);
+  const options = ['--template', 'deploy', '--env', 'B=3', '--secret', 'MORE=x', '--priority', '9'];
+  const created = await json<object>('task', 'create', ...options);
+  const secrets = { KEY: '[redacted]', MORE: '[redacted]' };
+  const inputContext = { command: ['./deploy.sh'], env: { A: '1', B: '3' } };
+  const task = { taskType: 'nobody', priority: 9, inputContext, secrets };
+  expect(created).toMatchObject({ title: 'deploy', ...task });
+  const update = ['--name', 'release', '--about', 'Puts it out', '--env', 'C=4'];
+  expect((await drover(['template', 'update', 'deploy', ...update])).code).toBe(0);
+  expect(await json('template', 'show', 'release')).toMatchObject({
+    description: 'Puts it out',
+    task: { inputContext: { env: { A: '1', B: '2', C: '4' } }, secrets: { KEY: '[redacted]' } },
+  });
+  expect((await drover(['template', 'delete', 'release'])).code).toBe(0);
+  expect(await json('template', 'list')).toEqual([]);
+});
+
 it('an email address stands for a user and a member', async () => {
   await fleet.db.owner.query(
     `UPDATE users SET is_operator = true

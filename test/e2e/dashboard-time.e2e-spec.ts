@@ -6,7 +6,7 @@ import { TestFleet } from '../support/fleet.js';
 import { waitFor } from '../support/wait-for.js';
 import { createPerson, listAxeFindingsInAllLooks, TestBrowser } from './dashboard/browser.js';
 
-/** Schedules, the dead letter and the kill switch in the dashboard. */
+/** Schedules, templates, the dead letter and the kill switch in the dashboard. */
 
 let fleet: TestFleet;
 let browser: TestBrowser;
@@ -162,4 +162,41 @@ it('an admin ends all runs by the kill switch, and the overview says so', async 
   await row.getByRole('button', { name: 'End pause' }).click();
   await page.getByText('No active pauses').waitFor();
   expect(browser.errors).toEqual([]);
+});
+
+it('a member saves a form as a template, and a task of it keeps the secrets that nobody sees', async () => {
+  await page.goto('/tasks/new?title=Publish&taskType=publish&tags=["site"]&priority=7');
+  await page.getByLabel('Secrets').fill('SITE_KEY=swordfish-7');
+  await button('Save as template').click();
+  await openDialog().getByLabel('Name').fill('Publish the site');
+  expect(await listAxeFindingsInAllLooks(page)).toEqual([]);
+  await confirm('Save template');
+  await page.getByText('Template saved').waitFor();
+  await page.goto('/tasks/new');
+  await page
+    .getByRole('combobox', { name: 'Template' })
+    .selectOption({ label: 'Publish the site' });
+  await page.locator('input[name="title"][value="Publish"]').waitFor();
+  expect(await page.getByLabel('Secrets').inputValue()).toBe('SITE_KEY=[redacted]');
+  expect(await page.getByLabel('Priority').inputValue()).toBe('7');
+  await page.getByLabel('Tags').fill('');
+  await page.getByRole('textbox', { name: 'Title' }).fill('Publish today');
+  expect(await listAxeFindingsInAllLooks(page)).toEqual([]);
+  await button('Create task').click();
+  await page.getByRole('heading', { name: 'Publish today', level: 1 }).waitFor();
+  const { body } = await fleet.api.get<{ items: { id: string }[] }>(
+    '/agent-tasks?taskType=publish',
+  );
+  const task = {
+    title: 'Publish today',
+    priority: 7,
+    tags: [],
+    secrets: { SITE_KEY: '[redacted]' },
+  };
+  expect(body.items).toMatchObject([task]);
+  const { rows } = await fleet.db.owner.query(
+    `SELECT sealed FROM task_secrets WHERE task_id = $1 AND column_name = 'secrets'`,
+    [body.items[0]?.id],
+  );
+  expect(rows).toHaveLength(1);
 });

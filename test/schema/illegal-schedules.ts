@@ -1,5 +1,29 @@
-/** The part of ATTEMPTS about schedules. */
+/** The part of ATTEMPTS about schedules and templates of tasks. */
 export const SCHEDULE_ATTEMPTS: Record<string, readonly (readonly [sql: string, by: string])[]> = {
+  'a template of tasks': [
+    [`UPDATE task_templates SET name = ''`, 'task_templates_name_check'],
+    [`UPDATE task_templates SET task = '[]'`, 'task_templates_task_is_an_object'],
+    [`UPDATE task_templates SET created_by = uuidv7()`, 'task_templates_created_by_fkey'],
+    [
+      `INSERT INTO task_templates (workspace_id, id, name, task, created_by)
+       SELECT uuidv7(), id, name, task, created_by FROM task_templates`,
+      'task_templates_workspace_id_fkey',
+    ],
+    [
+      `INSERT INTO task_templates (workspace_id, id, name, task, created_by)
+       SELECT workspace_id, uuidv7(), name, task, created_by FROM task_templates`,
+      'task_templates_name_key',
+    ],
+    [
+      `UPDATE task_template_secrets SET column_name = 'name'`,
+      'task_template_secrets_column_name_check',
+    ],
+    [
+      `UPDATE task_template_secrets SET template_id = uuidv7()`,
+      'task_template_secrets_template_fkey',
+    ],
+    [`UPDATE task_template_secrets SET key_id = uuidv7()`, 'task_template_secrets_key_fkey'],
+  ],
   'a schedule': [
     [`UPDATE schedules SET cron = '* * * * *'`, 'schedules_have_one_rule'],
     [`UPDATE schedules SET every_seconds = 0`, 'schedules_every_seconds_check'],

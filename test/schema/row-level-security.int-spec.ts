@@ -240,6 +240,8 @@ describe('drover_app with a tenant', () => {
       'schedules',
       'task_dependencies',
       'task_secrets',
+      'task_template_secrets',
+      'task_templates',
       'webhooks',
       'workspace_invitations',
       'workspace_members',

@@ -196,6 +196,15 @@ function otherRows({
       [workspaceId, agentId, DATA_KEY],
     ],
     [
+      `INSERT INTO task_templates (workspace_id, id, name, task, created_by) VALUES ($1, $2, 'deploy', '{}', $3)`,
+      [workspaceId, agentId, userId],
+    ],
+    [
+      `INSERT INTO task_template_secrets (workspace_id, template_id, column_name, key_id, sealed)
+       VALUES ($1, $2, 'task', $3, '{}')`,
+      [workspaceId, agentId, DATA_KEY],
+    ],
+    [
       `INSERT INTO schedule_occurrences (workspace_id, schedule_id, due_at, outcome)
        VALUES ($1, $2, now(), 'missed')`,
       [workspaceId, agentId],

@@ -10,10 +10,11 @@ import { sendMessage } from '../messages.js';
 import { LIST_OPTIONS, readList } from '../lists.js';
 import { cleanLine } from '../output/clean.js';
 import { formatAge, formatBar } from '../output/output.js';
-import { attachFiles } from '../attachments.js';
 import { checkOut } from '../checkout.js';
 import { readChange } from './changes.js';
-import { toTaskFields, type NewTask, TASK_OPTIONS, readTaskFile } from '../task-file.js';
+import { attachFiles } from '../attachments.js';
+import { TASK_OPTIONS, toTaskFields } from '../task-file.js';
+import { createTask } from './create-task.js';
 import {
   isFinished,
   formatLogEntry,
@@ -26,45 +27,6 @@ import {
 } from '../task-view.js';
 
 const POLL_MS = 1_000;
-
-const create: CommandSpec = {
-  usage: 'create [command...]',
-  summary: 'Create a task from options, or tasks from a file',
-  about:
-    'The words after `--` are the command that a worker runs. A JSON or YAML file has a task, a ' +
-    'list, or `tasks:` with a list. Tasks of a list can depend on each other by `ref`.',
-  options: [['--file <path>', 'file with the tasks; - reads standard input'], ...TASK_OPTIONS],
-  examples: [
-    `task create --title 'Count' --type demo -- node -e 'console.log(1, 2, 3)'`,
-    'task create --file graph.yaml',
-  ],
-  run: async (cli, args, flags) => {
-    const fields = toTaskFields(flags, args, await attachFiles(cli, flags.list('attach')));
-    const path = flags.text('file');
-    const found = path === undefined ? { only: {} } : await readTaskFile(path);
-    if ('only' in found) {
-      const body = addDefaults({ ...found.only, ...fields }, args);
-      return printCreated(cli, [await cli.drover.post('/api/v1/agent-tasks', { body })], false);
-    }
-    if (Object.keys(fields).length > 0)
-      throw usageError('Options cannot change a list of tasks.', 'Remove the options.');
-    const body = { tasks: found.list };
-    const { items } = await cli.drover.post('/api/v1/agent-tasks/batch', { body });
-    printCreated(cli, items, true);
-  },
-};
-
-/** The command is the default title. */
-function addDefaults(task: Partial<NewTask>, command: readonly string[]): NewTask {
-  const { title = command.join(' ').slice(0, 200), taskType = 'command', ...rest } = task;
-  if (title === '') throw usageError('The option --title is missing.');
-  return { title, taskType, ...rest };
-}
-
-function printCreated(cli: Cli, tasks: readonly Task[], many: boolean): void {
-  if (cli.out.json) return cli.out.value(many ? tasks : tasks[0]);
-  for (const { id } of tasks) cli.out.line(id);
-}
 
 const SORTS = ['newest', 'oldest', 'priority', 'updated'] as const;
 
@@ -396,7 +358,7 @@ const commands: Commands = {
   task: {
     summary: 'Create, follow and manage tasks',
     commands: [
-      create,
+      createTask,
       list,
       show,
       watch,

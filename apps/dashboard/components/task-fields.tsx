@@ -1,5 +1,6 @@
 import { type ComponentProps, useState } from 'react';
-import { type TaskPrefill, toFormValues } from '../domain/task-draft.js';
+import type { components } from '#lib/api-client';
+import { toFormValues } from '../domain/task-draft.js';
 import { DependencyPicker } from './dependency-picker.js';
 import { Field } from './parts.js';
 import {
@@ -10,6 +11,8 @@ import {
   RepositoryPicker,
 } from './pickers.js';
 
+type NewTask = components['schemas']['CreateTask'];
+
 /** The kinds of coding agents that every host knows. Others are accepted. */
 const KINDS = ['claude-code', 'codex', 'gemini-cli', 'opencode', 'qwen-code', 'acp'];
 
@@ -17,7 +20,7 @@ const KINDS = ['claude-code', 'codex', 'gemini-cli', 'opencode', 'qwen-code', 'a
  * The fields of a new task. Their names are those of `POST /agent-tasks`, so that the server's
  * errors find their fields. `prefill` has the first values; a later one needs another `key`.
  */
-export function TaskFields({ prefill }: { prefill: TaskPrefill }) {
+export function TaskFields({ prefill }: { prefill: Partial<NewTask> }) {
   const values = toFormValues({ taskType: 'task', priority: 5, maxRetries: 3, ...prefill });
   const has = (...names: string[]) => names.some((name) => (values[name] ?? '') !== '');
   const input = (name: string, rest: ComponentProps<'input'> = {}) => (

@@ -66,7 +66,7 @@ const isScalar = (value: unknown) => ['string', 'number', 'boolean'].includes(ty
 const isOneOf = (names: readonly string[], name: string) => names.includes(name);
 
 /** The texts of the form's fields for these values. An absent field is empty. */
-export function toFormValues(prefill: TaskPrefill): Record<string, string> {
+export function toFormValues(prefill: Partial<NewTask>): Record<string, string> {
   const values: Record<string, string> = {};
   const from = prefill as Record<string, unknown>;
   for (const name of SCALARS.concat(TEXTS, NUMBERS))
@@ -78,6 +78,8 @@ export function toFormValues(prefill: TaskPrefill): Record<string, string> {
   for (const name of AGENT) values[`agent.${name}`] = String(prefill.agent?.[name] ?? '');
   values['agent.settings'] = toJson(prefill.agent?.settings);
   values['metadata'] = toJson(prefill.metadata);
+  const secrets = Object.entries(prefill.secrets ?? {});
+  values['secrets'] = secrets.map((pair) => pair.join('=')).join('\n');
   const { command, ...input } = prefill.inputContext ?? {};
   const [shell, option, line, ...rest] = Array.isArray(command) ? (command as unknown[]) : [];
   const isShellLine =
@@ -128,6 +130,17 @@ export function toTaskDraft(form: FormData): NewTask {
     ...(metadata && { metadata }),
     ...(secrets && { secrets }),
   });
+}
+
+/**
+ * The request for a task of a template. A field that the form has and that is empty now is left out
+ * of the task.
+ */
+export function toTaskOfTemplate(draft: NewTask, template: object): Partial<NewTask> {
+  const removed = Object.keys(template).filter(
+    (name) => (FIELDS.has(name) || name === 'secrets') && !(name in draft),
+  );
+  return { ...Object.fromEntries(removed.map((name) => [name, null])), ...draft };
 }
 
 function splitText(text: string, between: RegExp): string[] {

@@ -1,11 +1,19 @@
 import { getRouteApi, Link, useLocation, useNavigate } from '@tanstack/react-router';
-import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { type FormEvent, type RefObject, useEffect, useRef, useState } from 'react';
 import { saveAttachments } from '../api/attachments.js';
-import { describeError, useCommand } from '../api/read.js';
+import type { components } from '#lib/api-client';
+import { describeError, useCommand, useRead } from '../api/read.js';
 import { FormProblem, hasAllFields } from '../components/field-errors.js';
-import { Button, Page } from '../components/parts.js';
+import { FormDialog } from '../components/form-dialog.js';
+import { Button, Field, Page } from '../components/parts.js';
+import { Picker } from '../components/pickers.js';
 import { TaskFields } from '../components/task-fields.js';
-import { parsePrefill, type TaskPrefill, toTaskDraft } from '../domain/task-draft.js';
+import {
+  parsePrefill,
+  type TaskPrefill,
+  toTaskDraft,
+  toTaskOfTemplate,
+} from '../domain/task-draft.js';
 
 declare module '@tanstack/react-router' {
   interface HistoryState {
@@ -16,6 +24,19 @@ declare module '@tanstack/react-router' {
 
 const route = getRouteApi('/tasks/new');
 
+type NewTask = components['schemas']['CreateTask'];
+type Template = components['schemas']['TaskTemplate'];
+
+const LIMIT = 200;
+
+/** The templates of the workspace, by name. */
+function useTemplates() {
+  const { data } = useRead(['task-templates'], (api, signal) =>
+    api.get('/api/v1/task-templates', { params: { query: { limit: LIMIT } }, signal }),
+  );
+  return data?.items.toSorted((one, other) => one.name.localeCompare(other.name)) ?? [];
+}
+
 /**
  * The form of a new task. Its fields begin with the values of the address, and of the state of the
  * navigation, which is right where both have one:
@@ -24,15 +45,33 @@ const route = getRouteApi('/tasks/new');
 export function NewTaskPage() {
   const search = route.useSearch();
   const { state } = useLocation();
-  const prefill = { ...search, ...parsePrefill({ ...state.task }) };
+  const templates = useTemplates();
+  const [templateId, setTemplate] = useState('');
+  const template = templates.find(({ id }) => id === templateId);
+  const given = { ...search, ...parsePrefill({ ...state.task }) };
+  const prefill = template ? { title: template.name, ...template.task, ...given } : given;
   return (
     <Page title="Create task" above={<Link to="/tasks">Tasks</Link>}>
-      <TaskForm key={JSON.stringify(prefill)} prefill={prefill} />
+      {templates.length > 0 && (
+        <Picker
+          label="Template"
+          empty="None"
+          items={templates}
+          value={templateId}
+          onChange={({ target }) => setTemplate(target.value)}
+        />
+      )}
+      <TaskForm key={JSON.stringify(prefill)} prefill={prefill} template={template} />
     </Page>
   );
 }
 
-function TaskForm({ prefill }: { prefill: TaskPrefill }) {
+interface TaskFormProps {
+  prefill: Partial<NewTask>;
+  template: Template | undefined;
+}
+
+function TaskForm({ prefill, template }: TaskFormProps) {
   const navigate = useNavigate();
   const form = useRef<HTMLFormElement>(null);
   const [rest, setRest] = useState<string>();
@@ -42,7 +81,12 @@ function TaskForm({ prefill }: { prefill: TaskPrefill }) {
       const files = form.getAll('files').filter((file) => file instanceof File);
       const attachments = await saveAttachments(api, files);
       const added = attachments && { inputContext: { ...draft.inputContext, attachments } };
-      return api.post('/api/v1/agent-tasks', { body: { ...draft, ...added } });
+      const task = { ...draft, ...added };
+      if (template === undefined) return api.post('/api/v1/agent-tasks', { body: task });
+      return api.post('/api/v1/task-templates/{id}/tasks', {
+        params: { path: { id: template.id } },
+        body: toTaskOfTemplate(task, template.task),
+      });
     },
     {
       done: 'Task created',
@@ -66,25 +110,52 @@ function TaskForm({ prefill }: { prefill: TaskPrefill }) {
   }
 
   return (
-    <form
-      ref={form}
-      className="form"
-      onSubmit={submit}
-      onInvalidCapture={({ target }) => open(target as Element)}
+    <>
+      <form
+        ref={form}
+        className="form"
+        onSubmit={submit}
+        onInvalidCapture={({ target }) => open(target as Element)}
+      >
+        <FormProblem value={create.error}>
+          <TaskFields prefill={prefill} />
+        </FormProblem>
+        {create.error && rest !== undefined && (
+          <p className="problem" role="alert">
+            {rest}
+          </p>
+        )}
+        <div>
+          <Button type="submit" look="primary" disabled={create.isPending}>
+            {create.isPending ? 'Creating…' : 'Create task'}
+          </Button>
+        </div>
+      </form>
+      <SaveTemplate form={form} />
+    </>
+  );
+}
+
+/** Stores the fields of the form as a template. */
+function SaveTemplate({ form }: { form: RefObject<HTMLFormElement | null> }) {
+  const save = useCommand(
+    async (api, dialog: FormData) => {
+      const task = toTaskDraft(new FormData(form.current ?? undefined));
+      const name = String(dialog.get('name')).trim();
+      return api.post('/api/v1/task-templates', { body: { name, task } });
+    },
+    { done: 'Template saved', changes: [['task-templates']] },
+  );
+  return (
+    <FormDialog
+      open="Save as template"
+      title="Save as template"
+      confirm="Save template"
+      onConfirm={save.mutate}
     >
-      <FormProblem value={create.error}>
-        <TaskFields prefill={prefill} />
-      </FormProblem>
-      {create.error && rest !== undefined && (
-        <p className="problem" role="alert">
-          {rest}
-        </p>
-      )}
-      <div>
-        <Button type="submit" look="primary" disabled={create.isPending}>
-          {create.isPending ? 'Creating…' : 'Create task'}
-        </Button>
-      </div>
-    </form>
+      <Field label="Name" hint="Everybody in the workspace can choose it.">
+        <input className="input" name="name" required maxLength={200} />
+      </Field>
+    </FormDialog>
   );
 }

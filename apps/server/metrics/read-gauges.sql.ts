@@ -18,7 +18,7 @@ export interface GaugeRow {
  * Every 10 s at most, as the service role. No tenant is named. Indexes: agent_tasks_queue_idx,
  * agent_tasks_status_idx and agent_tasks_retry_due_idx (index-only where the table is vacuumed),
  * task_runs_live_agent_idx, journal_pkey, agent_usage_logs_seq_key, task_secrets_key_idx; agents,
- * agent_secrets, project_secrets, schedule_secrets, api_keys and usage_budgets are read once. Events are counted up to 100,001 for
+ * agent_secrets, project_secrets, schedule_secrets, task_template_secrets, api_keys and usage_budgets are read once. Events are counted up to 100,001 for
  * each consumer, deliveries up to 10,001 for each webhook (webhook_deliveries_due_idx;
  * webhooks_due_idx and similar ones for the age; 10,000 webhooks with ten each: 140 ms).
  */
@@ -93,7 +93,7 @@ SELECT 'sealed_tasks', CASE WHEN s.unreadable_at IS NOT NULL THEN 'unreadable'
   WHEN s.key_id = (SELECT id FROM newest_key) THEN 'current' ELSE 'older' END, count(*)::float8
 FROM (SELECT key_id, unreadable_at FROM task_secrets UNION ALL SELECT key_id, unreadable_at
   FROM agent_secrets UNION ALL SELECT key_id, unreadable_at FROM project_secrets UNION ALL SELECT key_id, unreadable_at
-  FROM schedule_secrets) s
+  FROM schedule_secrets UNION ALL SELECT key_id, unreadable_at FROM task_template_secrets) s
 GROUP BY 2
 UNION ALL
 SELECT 'api_keys', v.state, v.count::float8 FROM (

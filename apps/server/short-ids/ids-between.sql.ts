@@ -34,6 +34,7 @@ export const IDS_BETWEEN: Readonly<Record<string, Sql<{ id: string }>>> = {
   budgets: idsIn('short_ids_budgets', 'usage_budgets'),
   questions: idsIn('short_ids_questions', 'questions'),
   repositories: idsIn('short_ids_repositories', 'repositories'),
+  'task-templates': idsIn('short_ids_task_templates', 'task_templates'),
   schedules: idsIn('short_ids_schedules', 'schedules'),
   webhooks: idsIn('short_ids_webhooks', 'webhooks'),
   'inbound-hooks': idsIn('short_ids_inbound_hooks', 'inbound_hooks'),

@@ -103,6 +103,7 @@ it('every collection with short ids has its own table', async () => {
     'repositories',
     'changes',
     'schedules',
+    'task-templates',
     'webhooks',
     'inbound-hooks',
   ]) {

@@ -16,7 +16,7 @@ export { ValuesAtHand } from './holders/values-at-hand.js';
 export { originalsOf, type Sealed, TaskSecrets } from './holders/task-secrets.js';
 export { HostCredentialSecrets } from './holders/host-credential-secrets.js';
 export { ProjectSecrets, type SealedServers } from './holders/project-secrets.js';
-export { ScheduleSecrets } from './holders/schedule-secrets.js';
+export { TemplateSecrets } from './holders/template-secrets.js';
 export { RepositorySecrets } from './holders/repository-secrets.js';
 export { ModelProviderSecrets } from './holders/model-provider-secrets.js';
 export { InboundHookSecrets } from './holders/inbound-hook-secrets.js';

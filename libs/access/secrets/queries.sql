@@ -25,6 +25,9 @@ SELECT EXISTS (SELECT FROM repository_secrets WHERE key_id <> $1 AND unreadable_
 -- anything_to_reseal_of_schedules
 SELECT EXISTS (SELECT FROM schedule_secrets WHERE key_id <> $1 AND unreadable_at IS NULL) AS found
 
+-- anything_to_reseal_of_task_templates
+SELECT EXISTS (SELECT FROM task_template_secrets WHERE key_id <> $1 AND unreadable_at IS NULL) AS found
+
 -- anything_to_reseal_of_tasks
 SELECT EXISTS (SELECT FROM task_secrets WHERE key_id <> $1 AND unreadable_at IS NULL) AS found
 
@@ -100,6 +103,15 @@ WHERE (s.workspace_id, s.schedule_id) IN (
   AND s.key_id <> $1 AND s.unreadable_at IS NULL
 FOR NO KEY UPDATE SKIP LOCKED
 
+-- lock_originals_of_task_templates
+SELECT s.workspace_id, s.template_id, s.column_name, s.key_id, s.sealed
+FROM task_template_secrets s
+WHERE (s.workspace_id, s.template_id) IN (
+    SELECT o.workspace_id, o.template_id FROM task_template_secrets o
+    WHERE o.key_id <> $1 AND o.unreadable_at IS NULL LIMIT $2)
+  AND s.key_id <> $1 AND s.unreadable_at IS NULL
+FOR NO KEY UPDATE SKIP LOCKED
+
 -- lock_originals_of_tasks
 SELECT s.workspace_id, s.task_id, s.column_name, s.key_id, s.sealed
 FROM task_secrets s
@@ -133,6 +145,7 @@ SELECT k.id, k.master_key_id, k.wrapped, k.retired_at IS NOT NULL AS retired,
     OR EXISTS (SELECT FROM agent_secrets s WHERE s.key_id = k.id)
     OR EXISTS (SELECT FROM project_secrets s WHERE s.key_id = k.id)
     OR EXISTS (SELECT FROM schedule_secrets s WHERE s.key_id = k.id)
+    OR EXISTS (SELECT FROM task_template_secrets s WHERE s.key_id = k.id)
     OR EXISTS (SELECT FROM webhook_secrets s WHERE s.key_id = k.id)
     OR EXISTS (SELECT FROM inbound_hook_secrets s WHERE s.key_id = k.id)
     OR EXISTS (SELECT FROM model_provider_secrets s WHERE s.key_id = k.id)
@@ -149,6 +162,7 @@ WHERE k.retired_at <= now() - make_interval(secs => $1)
     OR EXISTS (SELECT FROM agent_secrets s WHERE s.key_id = k.id)
     OR EXISTS (SELECT FROM project_secrets s WHERE s.key_id = k.id)
     OR EXISTS (SELECT FROM schedule_secrets s WHERE s.key_id = k.id)
+    OR EXISTS (SELECT FROM task_template_secrets s WHERE s.key_id = k.id)
     OR EXISTS (SELECT FROM webhook_secrets s WHERE s.key_id = k.id)
     OR EXISTS (SELECT FROM inbound_hook_secrets s WHERE s.key_id = k.id)
     OR EXISTS (SELECT FROM model_provider_secrets s WHERE s.key_id = k.id)
@@ -212,6 +226,11 @@ WHERE s.workspace_id = x.workspace_id AND s.repository_id = x.repository_id AND 
 UPDATE schedule_secrets s SET unreadable_at = now()
 FROM jsonb_to_recordset($1::jsonb) AS x (workspace_id uuid, schedule_id uuid, column_name text)
 WHERE s.workspace_id = x.workspace_id AND s.schedule_id = x.schedule_id AND s.column_name = x.column_name
+
+-- set_unreadable_of_task_templates_aside
+UPDATE task_template_secrets s SET unreadable_at = now()
+FROM jsonb_to_recordset($1::jsonb) AS x (workspace_id uuid, template_id uuid, column_name text)
+WHERE s.workspace_id = x.workspace_id AND s.template_id = x.template_id AND s.column_name = x.column_name
 
 -- set_unreadable_of_tasks_aside
 UPDATE task_secrets s SET unreadable_at = now()
@@ -350,6 +369,11 @@ UPDATE schedule_secrets s SET key_id = $1, sealed = d.sealed
 FROM jsonb_to_recordset($2::jsonb) AS d (workspace_id uuid, schedule_id uuid, column_name text, sealed jsonb)
 WHERE s.workspace_id = d.workspace_id AND s.schedule_id = d.schedule_id AND s.column_name = d.column_name
 
+-- write_resealed_of_task_templates
+UPDATE task_template_secrets s SET key_id = $1, sealed = d.sealed
+FROM jsonb_to_recordset($2::jsonb) AS d (workspace_id uuid, template_id uuid, column_name text, sealed jsonb)
+WHERE s.workspace_id = d.workspace_id AND s.template_id = d.template_id AND s.column_name = d.column_name
+
 -- write_resealed_of_tasks
 WITH done AS MATERIALIZED (
   SELECT * FROM jsonb_to_recordset($2::jsonb) AS x (workspace_id uuid, task_id uuid, column_name text,
@@ -404,6 +428,19 @@ removed AS (
 INSERT INTO task_secrets (workspace_id, task_id, column_name, key_id, sealed)
 SELECT $1, i.task_id, i.column_name, i.key_id, i.sealed FROM input i WHERE i.key_id IS NOT NULL
 ON CONFLICT (workspace_id, task_id, column_name)
+  DO UPDATE SET key_id = excluded.key_id, sealed = excluded.sealed, unreadable_at = NULL
+
+-- write_task_template_secrets
+WITH input AS MATERIALIZED (
+  SELECT x.* FROM jsonb_to_recordset($2::jsonb) AS x (template_id uuid, column_name text, key_id uuid, sealed jsonb)
+),
+removed AS (
+  DELETE FROM task_template_secrets s USING input i
+  WHERE s.workspace_id = $1 AND s.template_id = i.template_id AND s.column_name = i.column_name AND i.key_id IS NULL
+)
+INSERT INTO task_template_secrets (workspace_id, template_id, column_name, key_id, sealed)
+SELECT $1, i.template_id, i.column_name, i.key_id, i.sealed FROM input i WHERE i.key_id IS NOT NULL
+ON CONFLICT (workspace_id, template_id, column_name)
   DO UPDATE SET key_id = excluded.key_id, sealed = excluded.sealed, unreadable_at = NULL
 
 -- write_webhook_secret

@@ -9,7 +9,7 @@ import { InboundHookSecrets } from './holders/inbound-hook-secrets.js';
 import { HostCredentialSecrets } from './holders/host-credential-secrets.js';
 import { ModelProviderSecrets } from './holders/model-provider-secrets.js';
 import { ProjectSecrets } from './holders/project-secrets.js';
-import { ScheduleSecrets } from './holders/schedule-secrets.js';
+import { TemplateSecrets } from './holders/template-secrets.js';
 import { RepositorySecrets } from './holders/repository-secrets.js';
 import { WebhookSecrets } from './holders/webhook-secrets.js';
 
@@ -19,7 +19,7 @@ const PROVIDERS = [
   HeldSecrets,
   AgentSecrets,
   ProjectSecrets,
-  ScheduleSecrets,
+  TemplateSecrets,
   WebhookSecrets,
   InboundHookSecrets,
   ModelProviderSecrets,

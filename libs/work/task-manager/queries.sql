@@ -16,6 +16,11 @@ UNION ALL
 SELECT 'milestone', id FROM milestones
 WHERE workspace_id = $1 AND id = ANY($3::uuid[]) AND archived_at IS NOT NULL
 
+-- change_task_template
+UPDATE task_templates SET name = $3, description = $4, task = $5::jsonb, version = version + 1, updated_at = now()
+WHERE workspace_id = $1 AND id = $2
+RETURNING id
+
 -- command_policy
 SELECT allow_run_commands FROM workspaces WHERE id = $1
 
@@ -137,6 +142,9 @@ FROM agent_tasks t
 WHERE t.workspace_id = $1 AND t.id = ANY ($2::uuid[]) AND t.failure_fingerprint IS NOT NULL
 ORDER BY t.id
 
+-- delete_task_template
+DELETE FROM task_templates WHERE workspace_id = $1 AND id = $2 RETURNING id
+
 -- dependents_of
 WITH RECURSIVE reached (id) AS (
   SELECT unnest($2::uuid[])
@@ -174,6 +182,11 @@ SELECT depends_on_id, policy FROM task_dependencies WHERE workspace_id = $1 AND 
 SELECT id FROM agent_tasks
 WHERE workspace_id = $1 AND id = ANY($3::uuid[]) AND (id = $2 OR parent_task_id = $2)
 
+-- find_task_template
+SELECT t.id, t.name, t.description, t.task, t.created_by, t.version, t.created_at, t.updated_at, (SELECT to_jsonb(o) FROM task_template_secrets o
+  WHERE o.workspace_id = t.workspace_id AND o.template_id = t.id) AS original
+FROM task_templates t WHERE t.workspace_id = $1 AND t.id = $2
+
 -- graph_edges
 SELECT task_id, depends_on_id, policy, settled_at IS NOT NULL AS settled
 FROM task_dependencies
@@ -204,6 +217,12 @@ ORDER BY t.id
 UPDATE task_runs r SET pause_requested_at = now(), pause_after_turn = false
 WHERE r.workspace_id = $1 AND r.id = ANY($2::uuid[]) AND r.pause_after_turn
 RETURNING r.id
+
+-- insert_task_template
+INSERT INTO task_templates (workspace_id, id, name, description, task, created_by)
+SELECT $1, $2, $3, $4, $5::jsonb, $6::uuid
+WHERE (SELECT count(*) FROM task_templates WHERE workspace_id = $1) < $7::int
+RETURNING id
 
 -- leave_dead_letter
 WITH changed AS (
@@ -268,6 +287,11 @@ FROM page p CROSS JOIN LATERAL (
   ORDER BY t.id DESC LIMIT 1) t
 ORDER BY p.count DESC, p.fingerprint
 
+-- list_task_templates
+SELECT t.id, t.name, t.description, t.task, t.created_by, t.version, t.created_at, t.updated_at FROM task_templates t
+WHERE t.workspace_id = $1 AND ($2::uuid IS NULL OR t.id < $2) AND ($4::text IS NULL OR t.name = $4)
+ORDER BY t.id DESC LIMIT $3
+
 -- lock_debounce_key
 SELECT pg_advisory_xact_lock(hashtextextended('debounce ' || $1::text || ' ' || $2::text, 0))
 
@@ -279,6 +303,12 @@ FROM agent_tasks t CROSS JOIN LATERAL (SELECT (t.status = 'FAILED' OR (t.status 
 WHERE t.workspace_id = $1 AND t.id = ANY($2::uuid[])
 ORDER BY t.id
 FOR NO KEY UPDATE OF t
+
+-- lock_task_template
+SELECT t.id FROM task_templates t WHERE t.workspace_id = $1 AND t.id = $2 FOR NO KEY UPDATE
+
+-- lock_task_templates
+SELECT pg_advisory_xact_lock(hashtextextended('task templates of ' || $1::text, 0))
 
 -- mark_prerequisites
 UPDATE agent_tasks t

@@ -17,11 +17,13 @@ import { TaskCommandsController } from './http/task-commands.controller.js';
 import { TaskCreationController } from './http/task-creation.controller.js';
 import { TaskDependenciesController } from './http/task-dependencies.controller.js';
 import { TaskQueriesController } from './http/task-queries.controller.js';
+import { TaskTemplatesController } from './http/task-templates.controller.js';
 import { TaskUpdateController } from './http/task-update.controller.js';
 import { TaskSuspension } from './suspension/task-suspension.js';
 import { TaskHistory } from './queries/task-history.js';
 import { TaskQueries } from './queries/task-queries.js';
 import { TaskThroughput } from './queries/task-throughput.js';
+import { TaskTemplates } from './templates/task-templates.js';
 import { BulkUpdates } from './updates/bulk-updates.js';
 import { TaskUpdates } from './updates/task-updates.js';
 import { UpdateSecrets } from './updates/update-secrets.js';
@@ -38,6 +40,7 @@ import { UpdateSecrets } from './updates/update-secrets.js';
     TaskQueriesController,
     TaskDependenciesController,
     TaskUpdateController,
+    TaskTemplatesController,
   ],
   providers: [
     TaskDrafts,
@@ -56,6 +59,7 @@ import { UpdateSecrets } from './updates/update-secrets.js';
     TaskUpdates,
     BulkUpdates,
     TaskSuspension,
+    TaskTemplates,
   ],
   exports: [TaskCreation, TaskCommands, TaskHistory, TaskSuspension, TaskQueries],
 })

@@ -51,6 +51,7 @@ const BY_COLLECTION: Record<string, Thing> = {
   'api-keys': 'apiKey',
   'inbound-hooks': 'inboundHook',
   schedules: 'schedule',
+  'task-templates': 'taskTemplate',
   invitations: 'invitation',
   milestones: 'milestone',
   pauses: 'pause',

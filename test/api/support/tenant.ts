@@ -32,6 +32,7 @@ export type Thing =
   | 'inboundHook'
   | 'repository'
   | 'schedule'
+  | 'taskTemplate'
   | 'change'
   | 'question'
   | 'artifact'
@@ -98,6 +99,7 @@ export async function aTenant(app: TestServer): Promise<Tenant> {
   const inboundHook = await anInboundHook(owner, workspaceId, { userId, marker });
   const repository = await aRepository(owner, workspaceId, marker);
   const schedule = await aSchedule(owner, workspaceId, { userId, marker });
+  const taskTemplate = await aTaskTemplate(owner, workspaceId, { userId, marker });
   const change = await aChange(owner, workspaceId, { ...working, repository, marker });
   const question = await aQuestion(owner, workspaceId, { agentId: agent, marker });
   const artifact = await anArtifact(owner, workspaceId, { ...working, marker });
@@ -124,6 +126,7 @@ export async function aTenant(app: TestServer): Promise<Tenant> {
     inboundHook,
     repository,
     schedule,
+    taskTemplate,
     change,
     question,
     artifact,
@@ -159,6 +162,7 @@ export async function aTenant(app: TestServer): Promise<Tenant> {
       inboundHook: [inboundHook],
       repository: [repository],
       schedule: [schedule],
+      taskTemplate: [taskTemplate],
       change: [change],
       question: [question],
       artifact: [artifact],
@@ -331,6 +335,20 @@ async function aRepository(owner: pg.Pool, workspaceId: string, marker: string):
     `INSERT INTO repositories (workspace_id, id, name, url, setup)
      VALUES ($1, $2, $3, 'https://example.com/shop.git', $3)`,
     [workspaceId, id, marker],
+  );
+  return id;
+}
+
+async function aTaskTemplate(
+  owner: pg.Pool,
+  workspaceId: string,
+  { userId, marker }: { userId: string; marker: string },
+): Promise<string> {
+  const id = newId();
+  await owner.query(
+    `INSERT INTO task_templates (workspace_id, id, name, task, created_by)
+     VALUES ($1, $2, $4, '{"taskType": "test"}', $3)`,
+    [workspaceId, id, userId, marker],
   );
   return id;
 }

@@ -1,5 +1,6 @@
 export {
   type ColumnOfSchedule,
+  type ColumnOfTaskTemplate,
   type ColumnOfTask,
   holdsSecrets,
   mapColumn,

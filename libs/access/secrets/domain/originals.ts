@@ -42,6 +42,7 @@ export type SecretColumn = (typeof SECRET_COLUMNS)[number];
 export type SecretColumnOfAgent = 'command' | 'secrets';
 export type SecretColumnOfProject = 'mcp_servers';
 export type SecretColumnOfSchedule = 'tasks';
+export type SecretColumnOfTaskTemplate = 'task';
 
 /** One column of one task. */
 export interface ColumnOfTask {
@@ -70,6 +71,16 @@ export interface ColumnOfSchedule {
   schedule_id: string;
   column_name: SecretColumnOfSchedule;
 }
+
+/** The task of one template. */
+export interface ColumnOfTaskTemplate {
+  workspace_id: string;
+  template_id: string;
+  column_name: SecretColumnOfTaskTemplate;
+}
+
+/** A column of requests for tasks. */
+export type ColumnOfTemplate = ColumnOfSchedule | ColumnOfTaskTemplate;
 
 /** A signing secret, or the previous one. */
 export type SigningColumn = 'secret' | 'previous_secret';
@@ -113,7 +124,7 @@ export type Column =
   | ColumnOfTask
   | ColumnOfAgent
   | ColumnOfProject
-  | ColumnOfSchedule
+  | ColumnOfTemplate
   | ColumnOfWebhook
   | ColumnOfInboundHook
   | ColumnOfModelProvider
@@ -147,7 +158,10 @@ export function mapColumn(
   known?: KnownValues,
 ): unknown {
   if (name === 'mcp_servers') return mapFieldsOf(document, ['env', 'headers'], replace);
-  if (name === 'tasks') return mapTasks(document as Record<string, unknown>[], replace, known);
+  if (name === 'task') return mapTask(document, replace, known);
+  if (name === 'tasks') {
+    return mapItems(document as unknown[], (task) => mapTask(task, replace, known));
+  }
   if (name === 'secrets') return mapValues(document as Record<string, unknown>, replace);
   if (SENTENCES.has(name) && typeof document === 'string') {
     return mapSentence(document, replace, known);
@@ -156,15 +170,9 @@ export function mapColumn(
 }
 
 /** Each field of a requested task, by the rules of its column. */
-function mapTasks(
-  tasks: readonly Record<string, unknown>[],
-  replace: Replace,
-  known: KnownValues | undefined,
-): unknown {
-  return mapItems(tasks, (task) =>
-    mapEntries(task as Record<string, unknown>, (field, value) =>
-      mapColumn(field as Column['column_name'], value, replace, known),
-    ),
+function mapTask(task: unknown, replace: Replace, known: KnownValues | undefined): unknown {
+  return mapEntries(task as Record<string, unknown>, (field, value) =>
+    mapColumn(field as Column['column_name'], value, replace, known),
   );
 }
 
@@ -256,6 +264,7 @@ function placeOf(column: Column): Place {
 /** The table and id of the row that owns a column. */
 export function ownerOf(column: Column): [table: string, id: string] {
   if ('project_id' in column) return ['projects', column.project_id];
+  if ('template_id' in column) return ['task_templates', column.template_id];
   if ('schedule_id' in column) return ['schedules', column.schedule_id];
   if ('agent_id' in column) return ['agents', column.agent_id];
   if ('webhook_id' in column) return ['webhooks', column.webhook_id];

@@ -65,6 +65,12 @@ export const writeScheduleSecrets = writing(
   'schedule_id',
 );
 
+export const writeTaskTemplateSecrets = writing(
+  'write_task_template_secrets',
+  'task_template_secrets',
+  'template_id',
+);
+
 /** The steps of a pipeline that write originals: one, or none if there are none. */
 export function writeSecrets(workspaceId: string, originals: readonly SecretsInput[]): Step[] {
   if (originals.length === 0) return [];

@@ -13,13 +13,14 @@ export interface DataKeyRow {
 
 /**
  * SQL: something is sealed with the key `k`. Indexes: task_secrets_key_idx, agent_secrets_key_idx,
- * project_secrets_key_idx, schedule_secrets_key_idx, webhook_secrets_key_idx, inbound_hook_secrets_key_idx,
+ * project_secrets_key_idx, schedule_secrets_key_idx, task_template_secrets_key_idx, webhook_secrets_key_idx, inbound_hook_secrets_key_idx,
  * model_provider_secrets_key_idx, host_credential_secrets_key_idx, repository_secrets_key_idx.
  */
 const IN_USE = `(EXISTS (SELECT FROM task_secrets s WHERE s.key_id = k.id)
     OR EXISTS (SELECT FROM agent_secrets s WHERE s.key_id = k.id)
     OR EXISTS (SELECT FROM project_secrets s WHERE s.key_id = k.id)
     OR EXISTS (SELECT FROM schedule_secrets s WHERE s.key_id = k.id)
+    OR EXISTS (SELECT FROM task_template_secrets s WHERE s.key_id = k.id)
     OR EXISTS (SELECT FROM webhook_secrets s WHERE s.key_id = k.id)
     OR EXISTS (SELECT FROM inbound_hook_secrets s WHERE s.key_id = k.id)
     OR EXISTS (SELECT FROM model_provider_secrets s WHERE s.key_id = k.id)

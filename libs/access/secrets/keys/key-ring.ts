@@ -23,6 +23,7 @@ const KEY_GONE = new Set([
   'agent_secrets_key_fkey',
   'project_secrets_key_fkey',
   'schedule_secrets_key_fkey',
+  'task_template_secrets_key_fkey',
   'webhook_secrets_key_fkey',
   'inbound_hook_secrets_key_fkey',
   'model_provider_secrets_key_fkey',

@@ -5,6 +5,7 @@ const ofTasks = { table: 'task_secrets', id: 'task_id' } as const;
 const ofAgents = { table: 'agent_secrets', id: 'agent_id' } as const;
 const ofProjects = { table: 'project_secrets', id: 'project_id' } as const;
 const ofSchedules = { table: 'schedule_secrets', id: 'schedule_id' } as const;
+const ofTaskTemplates = { table: 'task_template_secrets', id: 'template_id' } as const;
 const ofWebhooks = { table: 'webhook_secrets', id: 'webhook_id' } as const;
 const ofInboundHooks = { table: 'inbound_hook_secrets', id: 'hook_id' } as const;
 const ofModelProviders = { table: 'model_provider_secrets', id: 'provider_id' } as const;
@@ -15,6 +16,7 @@ type Kind =
   | typeof ofAgents
   | typeof ofProjects
   | typeof ofSchedules
+  | typeof ofTaskTemplates
   | typeof ofWebhooks
   | typeof ofInboundHooks
   | typeof ofModelProviders
@@ -133,6 +135,12 @@ export const RESEALED = [
     lockOriginals: locking('lock_originals_of_schedules', ofSchedules),
     setUnreadableAside: settingAside('set_unreadable_of_schedules_aside', ofSchedules),
     anythingToReseal: anythingLeft('anything_to_reseal_of_schedules', ofSchedules),
+  },
+  {
+    writeResealed: writingResealed('write_resealed_of_task_templates', ofTaskTemplates),
+    lockOriginals: locking('lock_originals_of_task_templates', ofTaskTemplates),
+    setUnreadableAside: settingAside('set_unreadable_of_task_templates_aside', ofTaskTemplates),
+    anythingToReseal: anythingLeft('anything_to_reseal_of_task_templates', ofTaskTemplates),
   },
   {
     writeResealed: writingResealed('write_resealed_of_webhooks', ofWebhooks),

@@ -30,8 +30,8 @@ beforeEach(async () => {
 
 /** All secrets, and the keys that seal them. */
 const NO_KEYS =
-  'TRUNCATE task_secrets, agent_secrets, project_secrets, schedule_secrets, webhook_secrets, ' +
-  'inbound_hook_secrets, model_provider_secrets, host_credential_secrets, repository_secrets, data_keys';
+  'TRUNCATE task_secrets, agent_secrets, project_secrets, schedule_secrets, task_template_secrets, ' +
+  'webhook_secrets, inbound_hook_secrets, model_provider_secrets, host_credential_secrets, repository_secrets, data_keys';
 
 type MasterKeys = Config['encryption']['masterKeys'];
 
@@ -119,7 +119,7 @@ describe('the rotation of the data key', () => {
     expect(kept).toMatchObject({ status: 200, body: { mcpServers: again } });
   });
 
-  it('a rotation reseals the secrets of a schedule', async () => {
+  it('a rotation reseals the secrets of a schedule and of a template', async () => {
     const tasks = [{ taskType: 'test', secrets: { KEY: SECRET } }];
     const body = { name: 'nightly', everySeconds: 3_600, tasks };
     const add = () => workspace.api.post<{ id: string }>('/schedules', body);
@@ -127,12 +127,20 @@ describe('the rotation of the data key', () => {
     if (first.status !== 201)
       expect(first).toMatchObject({ status: 503, body: { code: 'conflict_retry' } });
     const { id } = first.status === 201 ? first.body : (await add()).body;
+    const template = await workspace.api.post<{ id: string }>('/task-templates', {
+      name: 'deploy',
+      task: tasks[0],
+    });
     const { resealing } = rotor();
     await resealing.rotate();
     while ((await resealing.round()).more);
-    const [row] = await rows<{ key_id: string }>('SELECT key_id FROM schedule_secrets');
-    expect(row).toEqual({ key_id: await newest() });
+    const sql =
+      'SELECT key_id FROM schedule_secrets UNION ALL SELECT key_id FROM task_template_secrets';
+    const fresh = { key_id: await newest() };
+    expect(await rows(sql)).toEqual([fresh, fresh]);
     expect(await workspace.api.post(`/schedules/${id}/run`)).toMatchObject({ status: 201 });
+    const created = await workspace.api.post(`/task-templates/${template.body.id}/tasks`);
+    expect(created).toMatchObject({ status: 201 });
   });
 
   it('a rotation reseals the secrets of a repository', async () => {

@@ -7,6 +7,7 @@ export const TAGS = {
   projects: 'Projects and their milestones, to which tasks can belong.',
   Agents: 'Agents register, send heartbeats and claim tasks. Users read and terminate them.',
   Tasks: 'Users create, change, command and explain tasks.',
+  'Task templates': 'Named templates of a workspace for tasks.',
   Schedules: 'Templates of tasks that are created at due times.',
   Runs: 'Agents report the progress and the outcome of their runs.',
   Questions: 'Questions that runs ask people, and their answers.',

@@ -1,6 +1,6 @@
 import { e } from './error-entry.js';
 
-/** The part of ERRORS about schedules. */
+/** The part of ERRORS about schedules and templates of tasks. */
 export const TIME_ERRORS = {
   schedule_not_found: e(
     404,
@@ -16,5 +16,20 @@ export const TIME_ERRORS = {
     409,
     'The workspace has the maximum number of schedules',
     'Delete one. An operator can raise MAX_SCHEDULES_PER_WORKSPACE.',
+  ),
+  task_template_not_found: e(
+    404,
+    'The template does not exist',
+    'Check the id in the list of templates.',
+  ),
+  task_template_exists: e(
+    409,
+    'The workspace has a template of this name',
+    'Choose another name, or change the template by PATCH.',
+  ),
+  task_template_limit: e(
+    409,
+    'The workspace has the maximum number of templates',
+    'Delete a template that nobody uses.',
   ),
 } as const;

@@ -1,6 +1,6 @@
 import { ApiProperty, type ApiPropertyOptions, OmitType } from '@nestjs/swagger';
 import { Int, NestedList, OneOf, PageQuery, Text, TimeZone } from '#lib/http';
-import { BatchTaskDto } from '#lib/task-manager';
+import { BatchTaskDto, type TaskTemplate } from '#lib/task-manager';
 import {
   MISSED_POLICIES,
   type MissedPolicy,
@@ -11,7 +11,6 @@ import {
 } from '../domain/schedule.js';
 import type { DueTimeView, OccurrenceView, ScheduleView } from '../schedules/schedule-view.js';
 import type { RuleRequest, ScheduleRequest } from '../schedules/schedules.js';
-import type { TaskTemplate } from '../store/schedules.sql.js';
 
 const MAX_INTERVAL_SECONDS = 31_536_000;
 const MAX_JITTER_SECONDS = 86_400;

@@ -1,6 +1,5 @@
 import { validateDto } from '#lib/http';
-import { type BatchTaskDto, CreateTasksDto } from '#lib/task-manager';
-import type { TaskTemplate } from '../store/schedules.sql.js';
+import { type BatchTaskDto, CreateTasksDto, type TaskTemplate } from '#lib/task-manager';
 
 /**
  * The tasks of a template as POST /agent-tasks/batch accepts them. The schedule's name is the title

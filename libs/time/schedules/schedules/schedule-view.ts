@@ -1,7 +1,8 @@
+import type { TaskTemplate } from '#lib/task-manager';
 import { dueTimesOf, type ScheduleRule } from '../domain/due-times.js';
 import type { MissedPolicy, OccurrenceOutcome, Overlap } from '../domain/schedule.js';
 import type { OccurrenceRow } from '../store/occurrences.sql.js';
-import type { ListedRow, TaskTemplate } from '../store/schedules.sql.js';
+import type { ListedRow } from '../store/schedules.sql.js';
 
 /** A schedule in the API. ScheduleDto describes its fields. */
 export interface ScheduleView {

@@ -12,8 +12,8 @@ import {
   toPage,
   type UserCaller,
 } from '#lib/kernel';
-import { ScheduleSecrets, SecretValues, showsSecret } from '#lib/secrets';
-import { secretValuesOf, TaskCreation } from '#lib/task-manager';
+import { TemplateSecrets, SecretValues, showsSecret } from '#lib/secrets';
+import { secretValuesOf, TaskCreation, type TaskTemplate, toTemplate } from '#lib/task-manager';
 import { WakeUps } from '#lib/valkey';
 import { dueTimesOf, nextDueTimes, type ScheduleRule, whyNoCron } from '../domain/due-times.js';
 import { type MissedPolicy, type Overlap, startOf } from '../domain/schedule.js';
@@ -29,7 +29,6 @@ import {
   lockSchedule,
   lockSchedules,
   type ScheduleRow,
-  type TaskTemplate,
 } from '../store/schedules.sql.js';
 import { tasksOf } from './schedule-tasks.js';
 import {
@@ -68,7 +67,7 @@ export class Schedules {
   constructor(
     private readonly database: Database,
     private readonly creation: TaskCreation,
-    private readonly secrets: ScheduleSecrets,
+    private readonly secrets: TemplateSecrets,
     private readonly wakeUps: WakeUps,
     @Inject(CONFIG) private readonly config: Pick<Config, 'schedules'>,
   ) {}
@@ -81,7 +80,7 @@ export class Schedules {
     const { workspaceId, userId } = caller;
     refuse(ruleErrors(request));
     const [id, limit] = [newId(), this.config.schedules.maxPerWorkspace];
-    const tasks = toJson(request.tasks);
+    const tasks = request.tasks.map(toTemplate);
     await this.checkTasks(caller, request.name, tasks);
     const sealed = await this.sealed(workspaceId, id, request.name, tasks);
     const created = await this.write(workspaceId, async (tx) => {
@@ -94,7 +93,7 @@ export class Schedules {
       if (!(await firstRow(tx, insertSchedule, params))) {
         throw new DroverError('schedule_limit', { members: { limit } });
       }
-      await this.secrets.write(tx, workspaceId, sealed.inputs);
+      await this.secrets.write(tx, sealed.input);
       return found(tx, workspaceId, id);
     });
     return toScheduleView(created);
@@ -130,7 +129,7 @@ export class Schedules {
     const nameOf = (row: ScheduleRow) => change.name ?? row.name;
     const known = await found(this.database.tenant(workspaceId), workspaceId, id);
     if (changesRule(change)) refuse(ruleErrors(mergedRule(change, known)));
-    const given = change.tasks && toJson(change.tasks);
+    const given = change.tasks && change.tasks.map(toTemplate);
     if (given) await this.checkTasks(caller, nameOf(known), await this.restored(known, given));
     else refuse(templateErrors(nameOf(known), [], SecretValues.NONE));
     const changed = await this.write(workspaceId, async (tx) => {
@@ -157,7 +156,7 @@ export class Schedules {
         row.paused_at,
         row.pause_reason,
       ]);
-      if (sealed) await this.secrets.write(tx, workspaceId, sealed.inputs);
+      if (sealed) await this.secrets.write(tx, sealed.input);
       return found(tx, workspaceId, id);
     });
     return toScheduleView(changed);
@@ -225,7 +224,8 @@ export class Schedules {
 
   private sealed(workspaceId: string, scheduleId: string, name: string, template: TaskTemplate[]) {
     const values = secretValuesOf(...tasksOf(name, template));
-    return this.secrets.seal({ workspaceId, scheduleId }, template, values);
+    const place = { workspace_id: workspaceId, schedule_id: scheduleId };
+    return this.secrets.seal({ ...place, column_name: 'tasks' as const }, template, values);
   }
 
   /** The tasks of a change, with the secrets of the schedule that they keep. */
@@ -345,11 +345,6 @@ function columnsOf(row: Fields & ScheduleRule): unknown[] {
   const rule = [row.cron, row.timeZone, row.everySeconds, row.anchoredAt];
   const policies = [row.overlap, row.missed, row.missedLimit, row.jitterSeconds];
   return [row.name, ...rule, JSON.stringify(row.tasks), ...policies];
-}
-
-/** As the database stores it: without absent fields. */
-function toJson(tasks: readonly TaskTemplate[]): TaskTemplate[] {
-  return JSON.parse(JSON.stringify(tasks)) as TaskTemplate[];
 }
 
 function withoutUndefined<T extends object>(given: T): T {

@@ -8,7 +8,7 @@ import {
 } from '#lib/database';
 import { cut, DroverError, type ScheduleCaller } from '#lib/kernel';
 import { Logger } from '#lib/observability';
-import { ScheduleSecrets } from '#lib/secrets';
+import { TemplateSecrets } from '#lib/secrets';
 import { type BatchTaskDto, TaskCommands, TaskCreation } from '#lib/task-manager';
 import { countByWorkspace, type SweepResult } from '#lib/transitions';
 import { decideOverlap, type UnfinishedTask } from '../domain/overlap.js';
@@ -70,7 +70,7 @@ export class ScheduleStarter {
     private readonly database: Database,
     private readonly creation: TaskCreation,
     private readonly commands: TaskCommands,
-    private readonly secrets: ScheduleSecrets,
+    private readonly secrets: TemplateSecrets,
     private readonly logger: Logger,
   ) {}
 

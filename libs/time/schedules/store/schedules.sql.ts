@@ -1,9 +1,7 @@
 import { command, query } from '#lib/database';
 import type { ColumnOfSchedule, Original } from '#lib/secrets';
+import type { TaskTemplate } from '#lib/task-manager';
 import type { MissedPolicy, Overlap } from '../domain/schedule.js';
-
-/** A task of a template: the body of a creation, whose title can be absent. Its secrets are hidden. */
-export type TaskTemplate = Record<string, unknown>;
 
 /** A schedule as its list shows it. */
 export interface ListedRow {

@@ -120,12 +120,16 @@ export class TaskCreation {
   }
 
   /** Refuses what createBatch would refuse now, except for a full queue. @throws as createBatch */
-  async check(caller: Caller, tasks: readonly TaskRequest[]): Promise<void> {
+  async check(
+    caller: Caller,
+    tasks: readonly TaskRequest[],
+    fieldOf: CreationRequest['fieldOf'] = BATCH_FIELD,
+  ): Promise<void> {
     const { workspaceId } = caller;
-    const { request, drafts } = await this.prepare(caller, { tasks, fieldOf: BATCH_FIELD });
+    const { request, drafts } = await this.prepare(caller, { tasks, fieldOf });
     const tenant = this.database.tenant(workspaceId);
     for (const [index, { projectId, milestoneId }] of request.tasks.entries()) {
-      await requireNamed(tenant, workspaceId, { projectId, milestoneId }, BATCH_FIELD(index));
+      await requireNamed(tenant, workspaceId, { projectId, milestoneId }, fieldOf(index));
     }
     const batch = new TaskBatch(caller, drafts, request);
     const ids = batch.prerequisiteIds;
