@@ -1,10 +1,6 @@
+import { join } from 'node:path';
 import { reachOf, strictestReach } from '#lib/kernel';
-import {
-  listFilesBelow,
-  readFileBelow,
-  type Redactor,
-  type SessionFile,
-} from '#lib/session-runtime';
+import { copyFileBelow, listFilesBelow, type Redactor } from '#lib/session-runtime';
 import { runScript, type ScriptEnd, type ScriptHost } from '../code/run-script.js';
 import { readReach } from '../execution/command.js';
 import { type Job, type Outcome, reachOfRun, type RunningJob } from '../execution/job.js';
@@ -53,9 +49,11 @@ async function accepted(
 ): Promise<Outcome> {
   const { task, run, report, folder } = job;
   const asked = readReach(task.inputContext) ?? reachOf('none', []);
-  const { files, left } = await filesLeft(folder);
   report.progress({ currentStep: 'Running acceptance' });
-  for (const why of left) report.log('WARN', `Acceptance does not see ${why}`, EVENT);
+  const prepare = async (work: string): Promise<void> => {
+    const left = await copyFilesLeft(folder, work, signal);
+    for (const why of left) report.log('WARN', `Acceptance does not see ${why}`, EVENT);
+  };
   const end = await runScript(
     { driver, scripts },
     {
@@ -64,7 +62,7 @@ async function accepted(
       access: { variables: {}, secrets: task.secrets ?? {} },
       reach: strictestReach(reachOfRun(run), asked),
       workspaceId,
-      files,
+      prepare,
       signal,
     },
   );
@@ -91,27 +89,33 @@ function judged({ report }: Job, outcome: Outcome, end: ScriptEnd): Outcome {
   return { kind: 'failed', error: { ...error, class: 'acceptance_failed' } };
 }
 
-/** The files that Drover keeps of a run, in a working folder. Those of `$DROVER_ARTIFACTS` come first. */
-async function filesLeft({
-  artifacts,
-  work,
-}: Pick<Job['folder'], 'artifacts' | 'work'>): Promise<{ files: SessionFile[]; left: string[] }> {
-  const found = new Map<string, SessionFile>();
+/**
+ * Copies the files that Drover keeps of a run into a working folder, one at a time. Those of
+ * `$DROVER_ARTIFACTS` come first.
+ *
+ * @returns the files that are left out, with the reason
+ */
+async function copyFilesLeft(
+  { artifacts, work }: Pick<Job['folder'], 'artifacts' | 'work'>,
+  to: string,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const copied = new Set<string>();
   const left: string[] = [];
   let room = MAX_BYTES;
   for (const [folder, leaveOut] of [[artifacts], [work, isOfPrograms]] as const) {
-    const search = { most: MAX_FILES - found.size, ...(leaveOut && { leaveOut }) };
+    const search = { most: MAX_FILES - copied.size, ...(leaveOut && { leaveOut }) };
     const { names, isCut } = await listFilesBelow(folder, search);
     if (isCut) left.push(`further files: there are more than ${MAX_FILES}`);
-    for (const name of names.filter((one) => !found.has(one))) {
-      const file = await readFileBelow(folder, name, room);
-      if (file.kind === 'unusable') left.push(`${name}, which ${file.why}`);
+    for (const name of names.filter((one) => !copied.has(one))) {
+      if (signal.aborted) return left;
+      const copy = await copyFileBelow(folder, name, { to: join(to, name), maxBytes: room });
+      if (copy.kind === 'unusable') left.push(`${name}, which ${copy.why}`);
       else {
-        room -= file.bytes.length;
-        const { bytes: content, isExecutable } = file;
-        found.set(name, { name: `work/${name}`, content, isExecutable });
+        room -= copy.size;
+        copied.add(name);
       }
     }
   }
-  return { files: [...found.values()], left };
+  return left;
 }

@@ -1,12 +1,6 @@
 import { join } from 'node:path/posix';
 import { newId, type Reach, reachOf } from '#lib/kernel';
-import {
-  makeOwned,
-  removeTree,
-  type RuntimeDriver,
-  type SessionFile,
-  type SessionSpec,
-} from '#lib/session-runtime';
+import { makeOwned, removeTree, type RuntimeDriver, type SessionSpec } from '#lib/session-runtime';
 import type { RepositoryAccess } from './types.js';
 
 /** The variables of a script. */
@@ -25,8 +19,6 @@ export interface Script extends Pick<SessionSpec, 'workspaceId' | 'prepare' | 'b
   timeoutSeconds: number;
   access: ScriptAccess;
   reach: Reach;
-  /** Files of the session. */
-  files?: readonly SessionFile[];
   /** Gets the id of the session when it has ended, before its folder is removed. */
   onEnd?: (sessionId: string, exitCode: number) => Promise<void>;
   signal?: AbortSignal;
@@ -67,7 +59,7 @@ export async function runScript(
   script: Script,
 ): Promise<ScriptEnd> {
   const { access, text, timeoutSeconds, onEnd, signal, workspaceId, prepare, borrowed } = script;
-  const { files = [], reach } = script;
+  const { reach } = script;
   const id = newId();
   const { folder } = driver.surroundings(id, reach);
   let output = '';
@@ -85,7 +77,7 @@ export async function runScript(
       command: ['bash', '-e', join(folder, 'script.sh')],
       env: variablesOf(access, folder),
       files: { DROVER_SCRIPT: { name: 'script.sh', content: text } },
-      otherFiles: [HOME_FOLDER, ...files],
+      otherFiles: [HOME_FOLDER],
       samePath: true,
       ...reach,
       borrowed,

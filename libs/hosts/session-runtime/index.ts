@@ -34,6 +34,7 @@ export {
 export { bootId as machineBootId, type SessionUser } from './process/session-folder.js';
 export { addFileBelow } from './files/add-file-below.js';
 export {
+  copyFileBelow,
   type FilesBelow,
   listFilesBelow,
   markFileBelow,

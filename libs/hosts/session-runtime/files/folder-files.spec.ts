@@ -1,17 +1,20 @@
 import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
   linkSync,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { listFilesBelow, markFileBelow, readFileBelow } from './folder-files.js';
+import { copyFileBelow, listFilesBelow, markFileBelow, readFileBelow } from './folder-files.js';
 
 const SECRET = 'a file of the host';
 
@@ -61,6 +64,25 @@ test('a link in the place of the folder has no files', async () => {
   symlinkSync(join(top, 'host'), path);
   expect(await listFilesBelow(path, { most: 9 })).toEqual({ names: [], isCut: false });
   expect(await readFileBelow(path, 'secret', 100)).toMatchObject({ kind: 'unusable' });
+});
+
+test('a copy has the whole file and its right to execute, and nothing of a refused one', async () => {
+  const bytes = randomBytes(200_000);
+  writeFileSync(join(folder, 'a/b/tool'), bytes, { mode: 0o755 });
+  symlinkSync(join(top, 'host/secret'), join(folder, 'link'));
+  const copy = (name: string, maxBytes: number) =>
+    copyFileBelow(folder, name, { to: join(top, 'copy', name), maxBytes });
+  expect(await copy('a/b/tool', 200_000)).toEqual({ kind: 'copied', size: 200_000 });
+  expect(await copy('z.txt', 100)).toEqual({ kind: 'copied', size: 4 });
+  expect(readFileSync(join(top, 'copy/a/b/tool')).equals(bytes)).toBe(true);
+  expect(statSync(join(top, 'copy/a/b/tool')).mode & 0o777).toBe(0o700);
+  expect(statSync(join(top, 'copy/z.txt')).mode & 0o777).toBe(0o600);
+  expect(await copy('link', 100)).toMatchObject({ kind: 'unusable' });
+  expect(await copy('a/b/c.txt', 3)).toEqual({ kind: 'unusable', why: 'has more than 3 bytes' });
+  expect((await listFilesBelow(join(top, 'copy'), { most: 9 })).names).toEqual([
+    'a/b/tool',
+    'z.txt',
+  ]);
 });
 
 test('more files than the maximum are cut, and a larger file is not read', async () => {

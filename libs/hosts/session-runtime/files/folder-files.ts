@@ -1,5 +1,6 @@
 import { type BigIntStats, constants } from 'node:fs';
-import { type FileHandle, lstat, open, opendir } from 'node:fs/promises';
+import { type FileHandle, lstat, mkdir, open, opendir } from 'node:fs/promises';
+import { dirname } from 'node:path';
 
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 const FILE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -7,6 +8,8 @@ const FILE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const MAX_DEPTH = 32;
 /** The number of names that are looked at. */
 const MAX_NAMES = 50_000;
+/** In bytes. */
+const COPIED_AT_ONCE = 65_536;
 
 /** The regular files below a folder. */
 export interface FilesBelow {
@@ -59,7 +62,12 @@ export type FileBelow =
       /** Another text after each change of the file, within the precision of the file system's time. */
       mark: string;
     }
-  | { kind: 'unusable'; why: string };
+  | Unusable;
+
+interface Unusable {
+  kind: 'unusable';
+  why: string;
+}
 
 /**
  * Reads a file below a folder that a session can change. No part of the path can be a link. A file
@@ -67,19 +75,51 @@ export type FileBelow =
  *
  * @param name as `listFilesBelow` returned it
  */
-export async function readFileBelow(
+export function readFileBelow(folder: string, name: string, maxBytes: number): Promise<FileBelow> {
+  return withFileBelow(folder, { name, maxBytes }, async (file, stats) => {
+    const bytes = await readBytes(file, Number(stats.size));
+    return { kind: 'bytes', bytes, isExecutable: canExecute(stats), mark: markOf(stats) };
+  });
+}
+
+/**
+ * Copies a file below a folder that a session can change, as `readFileBelow` reads it. It holds 64 KiB
+ * in memory.
+ *
+ * @param to a free path in a folder that no session can change. Missing folders are made
+ * @returns its size in bytes
+ */
+export function copyFileBelow(
   folder: string,
   name: string,
-  maxBytes: number,
-): Promise<FileBelow> {
+  { to, maxBytes }: { to: string; maxBytes: number },
+): Promise<{ kind: 'copied'; size: number } | Unusable> {
+  return withFileBelow(folder, { name, maxBytes }, async (file, stats) => {
+    await mkdir(dirname(to), { recursive: true, mode: 0o700 });
+    const copy = await open(to, 'wx', canExecute(stats) ? 0o700 : 0o600);
+    try {
+      return { kind: 'copied', size: await copyBytes(file, copy, Number(stats.size)) };
+    } finally {
+      await copy.close();
+    }
+  });
+}
+
+async function withFileBelow<T>(
+  folder: string,
+  { name, maxBytes }: { name: string; maxBytes: number },
+  work: (file: FileHandle, stats: BigIntStats) => Promise<T>,
+): Promise<T | Unusable> {
   const parts = name.split('/');
   if (parts.some((part) => ['', '.', '..'].includes(part))) return unusable('has no plain path');
-  const file = parts.pop() ?? '';
-  const read = (at: string): Promise<FileBelow | undefined> => {
+  const last = parts.pop() ?? '';
+  const find = (at: string): Promise<T | Unusable | undefined> => {
     const [next] = parts.splice(0, 1);
-    return next === undefined ? readIn(`${at}/${file}`, maxBytes) : inFolder(`${at}/${next}`, read);
+    return next === undefined
+      ? withFile(`${at}/${last}`, maxBytes, work)
+      : inFolder(`${at}/${next}`, find);
   };
-  return (await inFolder(folder, read)) ?? unusable('is gone');
+  return (await inFolder(folder, find)) ?? unusable('is gone');
 }
 
 /** The mark of a file, as `readFileBelow` returns it. Undefined if nobody can read it. */
@@ -99,7 +139,15 @@ function markOf({ ino, size, mtimeNs }: BigIntStats): string {
   return `${ino} ${size} ${mtimeNs}`;
 }
 
-async function readIn(path: string, maxBytes: number): Promise<FileBelow> {
+function canExecute({ mode }: BigIntStats): boolean {
+  return (mode & 0o100n) !== 0n;
+}
+
+async function withFile<T>(
+  path: string,
+  maxBytes: number,
+  work: (file: FileHandle, stats: BigIntStats) => Promise<T>,
+): Promise<T | Unusable> {
   const file = await open(path, FILE).catch(() => undefined);
   if (file === undefined) return unusable('is gone, or cannot be read');
   try {
@@ -107,9 +155,7 @@ async function readIn(path: string, maxBytes: number): Promise<FileBelow> {
     if (!stats.isFile()) return unusable('is no regular file');
     if (stats.nlink !== 1n) return unusable('has several names');
     if (stats.size > maxBytes) return unusable(`has more than ${maxBytes} bytes`);
-    const bytes = await readBytes(file, Number(stats.size));
-    const mark = markOf(stats);
-    return { kind: 'bytes', bytes, isExecutable: (stats.mode & 0o100n) !== 0n, mark };
+    return await work(file, stats);
   } finally {
     await file.close();
   }
@@ -122,6 +168,18 @@ async function readBytes(file: FileHandle, size: number): Promise<Buffer> {
     ({ bytesRead: read } = await file.read(bytes, length));
   }
   return bytes.subarray(0, length);
+}
+
+/** The file can grow meanwhile. */
+async function copyBytes(file: FileHandle, copy: FileHandle, size: number): Promise<number> {
+  const chunk = Buffer.allocUnsafe(COPIED_AT_ONCE);
+  let copied = 0;
+  for (let read = -1; read !== 0 && copied < size; copied += read) {
+    const most = Math.min(chunk.length, size - copied);
+    ({ bytesRead: read } = await file.read(chunk, 0, most));
+    await copy.writeFile(chunk.subarray(0, read));
+  }
+  return copied;
 }
 
 /** @returns undefined if there is no such folder, or a link in its place */
@@ -139,6 +197,6 @@ export async function inFolder<T>(
   }
 }
 
-function unusable(why: string): FileBelow {
+function unusable(why: string): Unusable {
   return { kind: 'unusable', why };
 }
