@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import pLimit from 'p-limit';
 import type { HostLog, JsonObject } from '#lib/agent-host';
-import { type Drivers, readRegularFile, Redactor } from '#lib/session-runtime';
+import { type Drivers, Redactor } from '#lib/session-runtime';
 import type { DroverApi } from '../api/drover-api.js';
 import type { Remains } from '../runs/executor.js';
 import { KeptFiles } from '../runs/kept-files.js';
@@ -9,8 +9,6 @@ import { Patience } from '../runs/patience.js';
 import { MAX_OWN_FILE_BYTES, readJsonFile, RunFolder } from '../runs/run-folder.js';
 import { removeRun } from '../state/leftovers.js';
 import type { RunRecord } from '../state/state-file.js';
-import { parseObject } from './line-protocol.js';
-import { readUsage, type UsageLine } from './usage-line.js';
 
 export interface FolderRemainsOptions {
   api: DroverApi;
@@ -50,12 +48,6 @@ export class FolderRemains implements Remains {
     const task = input.value['task'] as { checkpointData?: JsonObject } | undefined;
     const checkpoint = await folder.readCheckpoint();
     return isDeepStrictEqual(checkpoint, task?.checkpointData ?? {}) ? undefined : checkpoint;
-  }
-
-  async usage(runId: string): Promise<UsageLine[]> {
-    const file = await readRegularFile(this.folder(runId).usageFile, MAX_OWN_FILE_BYTES);
-    if (file.kind !== 'text') return [];
-    return file.text.split('\n').flatMap((line) => readUsage(parseObject(line)) ?? []);
   }
 
   async remove(runId: string): Promise<void> {

@@ -1,6 +1,5 @@
 import type { JsonObject, Log } from '#lib/agent-host';
 import type { ClaimedTask } from '../api/types.js';
-import type { UsageLine } from '../execution/usage-line.js';
 import type { RunRecord } from '../state/state-file.js';
 import type { RunParts, RunResult } from './run.js';
 
@@ -21,8 +20,6 @@ export interface Remains {
   keepFiles(runId: string, record: RunRecord | undefined): Promise<void>;
   /** @returns the checkpoint that the server possibly lacks */
   checkpoint(runId: string): Promise<JsonObject | undefined>;
-  /** The usage that an earlier version kept in the run's folder. */
-  usage(runId: string): Promise<UsageLine[]>;
   /** Never rejects. */
   remove(runId: string): Promise<void>;
 }

@@ -11,7 +11,6 @@ import { FolderRemains } from '../execution/folder-remains.js';
 import { recordOf, StateFile } from '../state/state-file.js';
 import { recover } from './recovery.js';
 import { RunFolder } from './run-folder.js';
-import type { UsageOutbox } from './usage-outbox.js';
 
 const log = new Log(() => undefined);
 let top: string;
@@ -46,7 +45,6 @@ async function restartAfter(facts: { isCode?: boolean; report?: FinalReport }) {
   await recover({
     ...options,
     state: StateFile.open(dataDir, agentId, log),
-    usage: { add: () => undefined } as unknown as UsageOutbox,
     remains: new FolderRemains({ ...options, drivers, workDir, keepFolders: false }),
   });
   return { ends, kept };

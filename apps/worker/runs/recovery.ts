@@ -10,12 +10,10 @@ import type { DroverApi } from '../api/drover-api.js';
 import type { FinalReport, LiveTask } from '../api/types.js';
 import type { StateFile } from '../state/state-file.js';
 import type { Remains } from './executor.js';
-import type { UsageOutbox } from './usage-outbox.js';
 
 export interface RecoveryOptions {
   api: DroverApi;
   state: StateFile;
-  usage: UsageOutbox;
   /** Undefined: runs leave nothing on disk. */
   remains?: Remains;
   log: HostLog;
@@ -27,10 +25,11 @@ export interface RecoveryOptions {
  * the end of each run that the server still counts as live, so that the task does not wait for its
  * lease. It then removes the folders.
  *
- * The end is in the state of the worker alone: a session can write any file of its folder.
+ * The end is in the state of the worker alone, and usage in its outbox: a session can write any file of
+ * its folder.
  */
 export async function recover(options: RecoveryOptions): Promise<void> {
-  const { state, usage, remains, log } = options;
+  const { state, remains, log } = options;
   const live = await liveTasksOf(options);
   for (const task of live) {
     const { runId, taskId, started } = task;
@@ -41,9 +40,7 @@ export async function recover(options: RecoveryOptions): Promise<void> {
     await settle(options, runId, record?.report ?? (await lost()));
   }
   for (const record of state.runs.all()) {
-    const runId = record.id;
-    usage.add(runId, (await remains?.usage(runId)) ?? []);
-    await remains?.remove(runId);
+    await remains?.remove(record.id);
     state.runs.forget(record);
   }
 }

@@ -35,8 +35,6 @@ export class RunFolder {
   readonly artifacts: string;
   /** The folder in which a session starts that chooses none. */
   readonly work: string;
-  /** The file in which earlier versions kept the run's usage. */
-  readonly usageFile: string;
 
   constructor(workDir: string, runId: string) {
     this.root = join(workDir, runId);
@@ -45,7 +43,6 @@ export class RunFolder {
     this.checkpointFile = join(this.root, FILES.checkpoint);
     this.artifacts = join(this.root, FILES.artifacts);
     this.work = join(this.root, 'work');
-    this.usageFile = join(this.root, 'usage.jsonl');
   }
 
   /**
