@@ -8,6 +8,7 @@ import {
   REQUEST_LIMITS,
   setRoleLimits,
 } from '#lib/database';
+import { masterKeysOfFactors } from '#lib/identity';
 import type { Logger } from '#lib/observability';
 import { KeyRing } from '#lib/secrets';
 import { databaseOptions } from './connections.js';
@@ -107,12 +108,17 @@ async function signInAsBoth(config: Config, logger: Logger): Promise<void> {
 
 /** Otherwise a forgotten variable would fail every task with secrets. */
 async function requireMasterKeys(config: Config, database: Database): Promise<void> {
-  const missing = await new KeyRing(database, config).missingMasterKeys();
-  if (missing.length === 0) return;
-  const ids = missing.join(', ');
+  const { masterKeys, lostMasterKeys } = config.encryption;
+  const known = new Set([...masterKeys.map(({ id }) => id), ...lostMasterKeys]);
+  const ofFactors = await database.service.rows(masterKeysOfFactors);
+  const missing = new Set(await new KeyRing(database, config).missingMasterKeys());
+  for (const { id } of ofFactors) if (!known.has(id)) missing.add(id);
+  if (missing.size === 0) return;
+  const ids = [...missing].join(', ');
   throw new StartupError(
     `Secrets in the database need the master key ${ids}, which ENCRYPTION_KEYS lacks or has with ` +
       'other bytes: add it after the current one. If it is lost, name it in ' +
-      'ENCRYPTION_LOST_KEYS. Tasks with those secrets then fail when they are claimed.',
+      'ENCRYPTION_LOST_KEYS. Tasks with those secrets then fail when they are claimed, and users with ' +
+      'those second factors need a recovery code or a reset.',
   );
 }

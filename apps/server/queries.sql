@@ -74,12 +74,22 @@ WHERE (b.every IS NULL AND b.period_start <= now() AND b.period_end
       AND (f.period_start <= now() AND f.covers_until > now()))) AND b.period_end > now() - interval '7 days'
 GROUP BY 2
 UNION ALL
-SELECT 'sealed_tasks', CASE WHEN s.unreadable_at IS NOT NULL THEN 'unreadable'
-  WHEN s.key_id = (SELECT id FROM newest_key) THEN 'current' ELSE 'older' END, count(*)::float8
-FROM (SELECT key_id, unreadable_at FROM task_secrets UNION ALL SELECT key_id, unreadable_at
-  FROM agent_secrets UNION ALL SELECT key_id, unreadable_at FROM project_secrets UNION ALL SELECT key_id, unreadable_at
-  FROM schedule_secrets UNION ALL SELECT key_id, unreadable_at FROM task_template_secrets) s
-GROUP BY 2
+SELECT 'sealed_tasks', key, count(*)::float8 FROM (
+  SELECT CASE WHEN s.unreadable_at IS NOT NULL THEN 'unreadable'
+    WHEN s.key_id = (SELECT id FROM newest_key) THEN 'current' ELSE 'older' END AS key
+  FROM (SELECT key_id, unreadable_at FROM task_secrets
+  UNION ALL SELECT key_id, unreadable_at FROM agent_secrets
+  UNION ALL SELECT key_id, unreadable_at FROM project_secrets
+  UNION ALL SELECT key_id, unreadable_at FROM schedule_secrets
+  UNION ALL SELECT key_id, unreadable_at FROM task_template_secrets
+  UNION ALL SELECT key_id, unreadable_at FROM webhook_secrets
+  UNION ALL SELECT key_id, unreadable_at FROM inbound_hook_secrets
+  UNION ALL SELECT key_id, unreadable_at FROM model_provider_secrets
+  UNION ALL SELECT key_id, unreadable_at FROM host_credential_secrets
+  UNION ALL SELECT key_id, unreadable_at FROM repository_secrets) s
+  UNION ALL SELECT CASE WHEN split_part(f.sealed, ':', 1) = ($1::text[])[1] THEN 'current'
+    WHEN split_part(f.sealed, ':', 1) = ANY($1::text[]) THEN 'older' ELSE 'unreadable' END FROM user_factors f) sealed
+GROUP BY key
 UNION ALL
 SELECT 'api_keys', v.state, v.count::float8 FROM (
   SELECT count(*) FILTER (WHERE k.revoked_at IS NULL AND k.last_used_at IS NOT NULL

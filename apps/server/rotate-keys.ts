@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '#lib/config';
 import { Database } from '#lib/database';
+import { resealFactors } from '#lib/identity';
 import type { Logger } from '#lib/observability';
 import { KeyRing, Resealing } from '#lib/secrets';
 import { databaseOptions } from './connections.js';
@@ -10,8 +11,8 @@ const TASKS_AT_ONCE = 100;
 const WAIT_MS = 200;
 
 /**
- * Creates a new data key and reseals everything with it while the servers run. The servers remove
- * the old keys some minutes later.
+ * Creates a new data key and reseals everything with it while the servers run, and the second factors
+ * of earlier master keys with the current one. The servers remove the old keys some minutes later.
  *
  * @returns the line to print
  */
@@ -20,8 +21,10 @@ export async function rotateKeys(config: Config, logger: Logger): Promise<Record
   try {
     const ring = new KeyRing(database, config);
     const resealing = new Resealing(database, ring, logger);
+    const { masterKeys } = config.encryption;
+    const factors = await resealFactors(database.service, masterKeys, logger);
     await resealing.rotate();
-    const total = { tasks: 0, unreadable: 0 };
+    const total = { tasks: 0, factors: factors.resealed, unreadable: factors.unreadable };
     for (;;) {
       const { resealed, unreadable, more } = await resealing.batch(TASKS_AT_ONCE);
       total.tasks += resealed;

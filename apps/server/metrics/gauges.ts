@@ -1,5 +1,6 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { Gauge, type Registry } from 'prom-client';
+import { CONFIG, type Config } from '#lib/config';
 import { Leadership } from '#lib/coordinator';
 import { Database } from '#lib/database';
 import { Logger } from '#lib/observability';
@@ -86,7 +87,7 @@ const COUNTED: Record<string, Counted> = {
   sealed_tasks: {
     name: 'drover_sealed_tasks',
     help:
-      'Columns of tasks with sealed secrets: under the current key, an older one, or ' +
+      'Columns with sealed secrets, and second factors: under the current key, an older one, or ' +
       'unreadable',
     label: 'key',
     values: ['current', 'older', 'unreadable'],
@@ -107,13 +108,17 @@ export class Gauges {
   private readAt: number | undefined;
   private triedAt = -Infinity;
   private reading: Promise<void> | undefined;
+  private readonly masterKeys: string[];
 
   constructor(
     private readonly database: Database,
     private readonly claiming: ClaimService,
     private readonly leadership: Leadership,
     private readonly logger: Logger,
-  ) {}
+    @Inject(CONFIG) { encryption }: Pick<Config, 'encryption'>,
+  ) {
+    this.masterKeys = encryption.masterKeys.map(({ id }) => id);
+  }
 
   register(registry: Registry): void {
     const registers = [registry];
@@ -158,7 +163,7 @@ export class Gauges {
   private async read(): Promise<void> {
     this.triedAt = performance.now();
     try {
-      this.show(await this.database.service.rows(readGauges));
+      this.show(await this.database.service.rows(readGauges, [this.masterKeys]));
       this.readAt = performance.now();
     } catch (error) {
       this.logger.warn('counts for the metrics could not be read', { error });

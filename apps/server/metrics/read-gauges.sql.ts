@@ -1,6 +1,7 @@
 import { query } from '#lib/database';
-import { isEndedKey, isEndingKey } from '#lib/identity';
+import { isEndedKey, isEndingKey, keyOfFactor } from '#lib/identity';
 import { leavesNoLimit } from '#lib/budgets';
+import { SEALED_COLUMNS } from '#lib/secrets';
 import { awaitsRetry, isActiveBudget, isInFleet, isLiveRun, isReady } from '#lib/transitions';
 
 /** One number: the gauge, the value of its label (or ''), and the amount. */
@@ -13,14 +14,15 @@ export interface GaugeRow {
 /**
  * Gauges of the whole installation: tasks that are not done, live runs, agents, events that
  * consumers have yet to read, waiting deliveries of webhooks, unaggregated reports of usage,
- * budgets by used share, scopes whose budget ends, tasks with sealed values, expiring API keys.
+ * budgets by used share, scopes whose budget ends, sealed values, expiring API keys.
  *
  * Every 10 s at most, as the service role. No tenant is named. Indexes: agent_tasks_queue_idx,
  * agent_tasks_status_idx and agent_tasks_retry_due_idx (index-only where the table is vacuumed),
  * task_runs_live_agent_idx, journal_pkey, agent_usage_logs_seq_key, task_secrets_key_idx; agents,
- * agent_secrets, project_secrets, schedule_secrets, task_template_secrets, api_keys and usage_budgets are read once. Events are counted up to 100,001 for
- * each consumer, deliveries up to 10,001 for each webhook (webhook_deliveries_due_idx;
- * webhooks_due_idx and similar ones for the age; 10,000 webhooks with ten each: 140 ms).
+ * the other tables of sealed values, user_factors, api_keys and usage_budgets are read once. Events are counted up
+ * to 100,001 for each consumer, deliveries up to 10,001 for each webhook (webhook_deliveries_due_idx;
+ * webhooks_due_idx and similar ones for the age; 10,000 webhooks with ten each: 140 ms). $1 ids of the
+ * master keys, the current one first.
  */
 export const readGauges = query<GaugeRow>(
   'metrics_read_gauges',
@@ -89,12 +91,12 @@ FROM usage_budgets b
 WHERE ${leavesNoLimit('b')} AND b.period_end > now() - interval '7 days'
 GROUP BY 2
 UNION ALL
-SELECT 'sealed_tasks', CASE WHEN s.unreadable_at IS NOT NULL THEN 'unreadable'
-  WHEN s.key_id = (SELECT id FROM newest_key) THEN 'current' ELSE 'older' END, count(*)::float8
-FROM (SELECT key_id, unreadable_at FROM task_secrets UNION ALL SELECT key_id, unreadable_at
-  FROM agent_secrets UNION ALL SELECT key_id, unreadable_at FROM project_secrets UNION ALL SELECT key_id, unreadable_at
-  FROM schedule_secrets UNION ALL SELECT key_id, unreadable_at FROM task_template_secrets) s
-GROUP BY 2
+SELECT 'sealed_tasks', key, count(*)::float8 FROM (
+  SELECT CASE WHEN s.unreadable_at IS NOT NULL THEN 'unreadable'
+    WHEN s.key_id = (SELECT id FROM newest_key) THEN 'current' ELSE 'older' END AS key
+  FROM (${SEALED_COLUMNS}) s
+  UNION ALL SELECT ${keyOfFactor('f', '$1')} FROM user_factors f) sealed
+GROUP BY key
 UNION ALL
 SELECT 'api_keys', v.state, v.count::float8 FROM (
   SELECT count(*) FILTER (WHERE ${isEndingKey('k')}) AS ending,

@@ -17,6 +17,7 @@ export { type CallerView, viewOfCaller } from './domain/caller-view.js';
 export { isAtLeast } from './domain/roles.js';
 export { covers, type Scope, SCOPES } from './domain/scopes.js';
 export { IdentityModule } from './identity.module.js';
+export { keyOfFactor, masterKeysOfFactors } from './store/second-factors.sql.js';
 export { endingApiKeys, isEndedKey, isEndingKey } from './store/ending-api-keys.sql.js';
 export { addressGroup } from './rate-limit/attempts.js';
 export { IssuedTokens } from './tokens/issued-tokens.js';

@@ -153,8 +153,8 @@ SELECT m.role
       AND w.archived_at IS NULL AND u.disabled_at IS NULL
 
 -- identity_find_old_factors
-SELECT user_id, sealed FROM user_factors
-    WHERE user_id > $2 AND split_part(sealed, ':', 1) = ANY($1::text[])
+SELECT f.user_id, f.sealed FROM user_factors f
+    WHERE f.user_id > $2 AND split_part(f.sealed, ':', 1) = ANY($1::text[])
     ORDER BY user_id LIMIT $3
 
 -- identity_find_unlinked
@@ -259,6 +259,9 @@ SELECT role FROM workspace_members WHERE workspace_id = $1 AND user_id = $2 FOR 
 SELECT floor(extract(epoch FROM expires_at - now()))::float8 AS seconds_left FROM api_keys
     WHERE workspace_id = $1 AND id = $2 AND revoked_at IS NULL
       FOR SHARE
+
+-- identity_master_keys_of_factors
+SELECT DISTINCT split_part(f.sealed, ':', 1) AS id FROM user_factors f
 
 -- identity_prune_agent_tokens
 DELETE FROM agent_tokens

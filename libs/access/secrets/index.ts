@@ -3,6 +3,8 @@ export { AgentSecrets, type SessionColumns } from './holders/agent-secrets.js';
 export { HeldSecrets } from './holders/held-secrets.js';
 export { SecretHeaders, Secrets } from './http/secrets-field.js';
 export { KeyRing } from './keys/key-ring.js';
+export { SEALED_COLUMNS } from './keys/data-keys.sql.js';
+export { SEALED_TABLE_NAMES } from './keys/sealed-tables.js';
 export { Resealing } from './keys/resealing.js';
 export { SecretsModule } from './secrets.module.js';
 export {

@@ -47,14 +47,32 @@ export const useStep = command<{ user_id: string }>(
    RETURNING user_id`,
 );
 
+/** SQL: the id of the master key of the factor `f`. */
+const masterKeyOf = (f: string) => `split_part(${f}.sealed, ':', 1)`;
+
+/**
+ * SQL: whether the factor `f` is sealed by the `current` master key, an `older` one, or one that is
+ * missing (`unreadable`). `keys` is an array of ids, the current one first.
+ */
+export function keyOfFactor(f: string, keys: string): string {
+  return `CASE WHEN ${masterKeyOf(f)} = (${keys}::text[])[1] THEN 'current'
+    WHEN ${masterKeyOf(f)} = ANY(${keys}::text[]) THEN 'older' ELSE 'unreadable' END`;
+}
+
+/** Ids of the master keys of all factors. At the start of a server: reads the table once. */
+export const masterKeysOfFactors = query<{ id: string }>(
+  'identity_master_keys_of_factors',
+  `SELECT DISTINCT ${masterKeyOf('f')} AS id FROM user_factors f`,
+);
+
 /**
  * Factors that these master keys sealed, by user. No index serves it: a scan of 100,000 factors each
  * minute while there are earlier keys. $1 ids of the keys, $2 the user to start after, $3 limit.
  */
 export const findOldFactors = query<{ user_id: string; sealed: string }>(
   'identity_find_old_factors',
-  `SELECT user_id, sealed FROM user_factors
-    WHERE user_id > $2 AND split_part(sealed, ':', 1) = ANY($1::text[])
+  `SELECT f.user_id, f.sealed FROM user_factors f
+    WHERE f.user_id > $2 AND ${masterKeyOf('f')} = ANY($1::text[])
     ORDER BY user_id LIMIT $3`,
 );
 

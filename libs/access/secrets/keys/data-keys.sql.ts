@@ -1,4 +1,5 @@
 import { command, query } from '#lib/database';
+import { SEALED_TABLE_NAMES } from './sealed-tables.js';
 
 export interface DataKeyRow {
   id: string;
@@ -11,21 +12,15 @@ export interface DataKeyRow {
   used: boolean;
 }
 
-/**
- * SQL: something is sealed with the key `k`. Indexes: task_secrets_key_idx, agent_secrets_key_idx,
- * project_secrets_key_idx, schedule_secrets_key_idx, task_template_secrets_key_idx, webhook_secrets_key_idx, inbound_hook_secrets_key_idx,
- * model_provider_secrets_key_idx, host_credential_secrets_key_idx, repository_secrets_key_idx.
- */
-const IN_USE = `(EXISTS (SELECT FROM task_secrets s WHERE s.key_id = k.id)
-    OR EXISTS (SELECT FROM agent_secrets s WHERE s.key_id = k.id)
-    OR EXISTS (SELECT FROM project_secrets s WHERE s.key_id = k.id)
-    OR EXISTS (SELECT FROM schedule_secrets s WHERE s.key_id = k.id)
-    OR EXISTS (SELECT FROM task_template_secrets s WHERE s.key_id = k.id)
-    OR EXISTS (SELECT FROM webhook_secrets s WHERE s.key_id = k.id)
-    OR EXISTS (SELECT FROM inbound_hook_secrets s WHERE s.key_id = k.id)
-    OR EXISTS (SELECT FROM model_provider_secrets s WHERE s.key_id = k.id)
-    OR EXISTS (SELECT FROM host_credential_secrets s WHERE s.key_id = k.id)
-    OR EXISTS (SELECT FROM repository_secrets s WHERE s.key_id = k.id))`;
+/** SQL: something is sealed with the key `k`. Indexes: the `_key_idx` of each table. */
+const IN_USE = `(${SEALED_TABLE_NAMES.map(
+  (table) => `EXISTS (SELECT FROM ${table} s WHERE s.key_id = k.id)`,
+).join('\n    OR ')})`;
+
+/** SQL: a row for each sealed column, with `key_id` and `unreadable_at`. */
+export const SEALED_COLUMNS = SEALED_TABLE_NAMES.map(
+  (table) => `SELECT key_id, unreadable_at FROM ${table}`,
+).join('\n  UNION ALL ');
 
 /**
  * All data keys, newest first. There are a handful.

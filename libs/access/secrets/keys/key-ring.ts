@@ -12,24 +12,14 @@ import {
   removeUnusedDataKeys,
   retireDataKeys,
 } from './data-keys.sql.js';
+import { SEALED_TABLE_NAMES } from './sealed-tables.js';
 
 /** Time for which a retired key can still be taken for the current one, in milliseconds. */
 const FRESH_MS = 30_000;
 /** Much longer, so that nobody seals with the key any more. */
 const REMOVED_AFTER_SECONDS = 600;
 
-const KEY_GONE = new Set([
-  'task_secrets_key_fkey',
-  'agent_secrets_key_fkey',
-  'project_secrets_key_fkey',
-  'schedule_secrets_key_fkey',
-  'task_template_secrets_key_fkey',
-  'webhook_secrets_key_fkey',
-  'inbound_hook_secrets_key_fkey',
-  'model_provider_secrets_key_fkey',
-  'host_credential_secrets_key_fkey',
-  'repository_secrets_key_fkey',
-]);
+const KEY_GONE = new Set(SEALED_TABLE_NAMES.map((table) => `${table}_key_fkey`));
 
 interface Ring {
   /** All keys that open values, by id. */

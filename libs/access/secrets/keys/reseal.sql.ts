@@ -1,27 +1,6 @@
-import { command, query } from '#lib/database';
+import { command, query, type Sql } from '#lib/database';
 import type { Column, Original } from '../domain/originals.js';
-
-const ofTasks = { table: 'task_secrets', id: 'task_id' } as const;
-const ofAgents = { table: 'agent_secrets', id: 'agent_id' } as const;
-const ofProjects = { table: 'project_secrets', id: 'project_id' } as const;
-const ofSchedules = { table: 'schedule_secrets', id: 'schedule_id' } as const;
-const ofTaskTemplates = { table: 'task_template_secrets', id: 'template_id' } as const;
-const ofWebhooks = { table: 'webhook_secrets', id: 'webhook_id' } as const;
-const ofInboundHooks = { table: 'inbound_hook_secrets', id: 'hook_id' } as const;
-const ofModelProviders = { table: 'model_provider_secrets', id: 'provider_id' } as const;
-const ofHostCredentials = { table: 'host_credential_secrets', id: 'credential_id' } as const;
-const ofRepositories = { table: 'repository_secrets', id: 'repository_id' } as const;
-type Kind =
-  | typeof ofTasks
-  | typeof ofAgents
-  | typeof ofProjects
-  | typeof ofSchedules
-  | typeof ofTaskTemplates
-  | typeof ofWebhooks
-  | typeof ofInboundHooks
-  | typeof ofModelProviders
-  | typeof ofHostCredentials
-  | typeof ofRepositories;
+import { SEALED_TABLE_NAMES, SEALED_TABLES, type SealedTable } from './sealed-tables.js';
 
 /**
  * Locks the originals of some tasks or agents under a key that is not current. Originals that
@@ -31,7 +10,7 @@ type Kind =
  * Indexes: task_secrets_key_idx, task_secrets (primary key); for agents, projects, webhooks and inbound hooks
  * likewise. $1 current key, $2 maximum number of tasks or agents.
  */
-const locking = (name: string, { table, id }: Kind) =>
+const locking = (name: string, table: SealedTable, id = SEALED_TABLES[table]) =>
   query<Original<Column>>(
     name,
     `
@@ -79,7 +58,7 @@ WHERE s.workspace_id = d.workspace_id AND s.task_id = d.task_id AND s.column_nam
 );
 
 /** The same for tables in which all originals are encrypted. */
-const writingResealed = (name: string, { table, id }: Kind) =>
+const writingResealed = (name: string, table: SealedTable, id = SEALED_TABLES[table]) =>
   command<unknown>(
     name,
     `
@@ -93,7 +72,7 @@ WHERE s.workspace_id = d.workspace_id AND s.${id} = d.${id} AND s.column_name = 
  *
  * Index: the primary key. $1 JSON array of their columns.
  */
-const settingAside = (name: string, { table, id }: Kind) =>
+const settingAside = (name: string, table: SealedTable, id = SEALED_TABLES[table]) =>
   command<unknown>(
     name,
     `
@@ -103,73 +82,100 @@ WHERE s.workspace_id = x.workspace_id AND s.${id} = x.${id} AND s.column_name = 
   );
 
 /** Whether anything is left to reseal. $1 current key. */
-const anythingLeft = (name: string, { table }: Kind) =>
+const anythingLeft = (name: string, table: SealedTable) =>
   query<{ found: boolean }>(
     name,
     `
 SELECT EXISTS (SELECT FROM ${table} WHERE key_id <> $1 AND unreadable_at IS NULL) AS found`,
   );
 
-/** The kinds of resealed values. */
-export const RESEALED = [
-  {
+interface Statements {
+  writeResealed: Sql;
+  lockOriginals: Sql<Original<Column>>;
+  setUnreadableAside: Sql;
+  anythingToReseal: Sql<{ found: boolean }>;
+}
+
+const STATEMENTS: Record<SealedTable, Statements> = {
+  task_secrets: {
     writeResealed: writeResealedOfTasks,
-    lockOriginals: locking('lock_originals_of_tasks', ofTasks),
-    setUnreadableAside: settingAside('set_unreadable_of_tasks_aside', ofTasks),
-    anythingToReseal: anythingLeft('anything_to_reseal_of_tasks', ofTasks),
+    lockOriginals: locking('lock_originals_of_tasks', 'task_secrets'),
+    setUnreadableAside: settingAside('set_unreadable_of_tasks_aside', 'task_secrets'),
+    anythingToReseal: anythingLeft('anything_to_reseal_of_tasks', 'task_secrets'),
   },
-  {
-    writeResealed: writingResealed('write_resealed_of_agents', ofAgents),
-    lockOriginals: locking('lock_originals_of_agents', ofAgents),
-    setUnreadableAside: settingAside('set_unreadable_of_agents_aside', ofAgents),
-    anythingToReseal: anythingLeft('anything_to_reseal_of_agents', ofAgents),
+  agent_secrets: {
+    writeResealed: writingResealed('write_resealed_of_agents', 'agent_secrets'),
+    lockOriginals: locking('lock_originals_of_agents', 'agent_secrets'),
+    setUnreadableAside: settingAside('set_unreadable_of_agents_aside', 'agent_secrets'),
+    anythingToReseal: anythingLeft('anything_to_reseal_of_agents', 'agent_secrets'),
   },
-  {
-    writeResealed: writingResealed('write_resealed_of_projects', ofProjects),
-    lockOriginals: locking('lock_originals_of_projects', ofProjects),
-    setUnreadableAside: settingAside('set_unreadable_of_projects_aside', ofProjects),
-    anythingToReseal: anythingLeft('anything_to_reseal_of_projects', ofProjects),
+  project_secrets: {
+    writeResealed: writingResealed('write_resealed_of_projects', 'project_secrets'),
+    lockOriginals: locking('lock_originals_of_projects', 'project_secrets'),
+    setUnreadableAside: settingAside('set_unreadable_of_projects_aside', 'project_secrets'),
+    anythingToReseal: anythingLeft('anything_to_reseal_of_projects', 'project_secrets'),
   },
-  {
-    writeResealed: writingResealed('write_resealed_of_schedules', ofSchedules),
-    lockOriginals: locking('lock_originals_of_schedules', ofSchedules),
-    setUnreadableAside: settingAside('set_unreadable_of_schedules_aside', ofSchedules),
-    anythingToReseal: anythingLeft('anything_to_reseal_of_schedules', ofSchedules),
+  schedule_secrets: {
+    writeResealed: writingResealed('write_resealed_of_schedules', 'schedule_secrets'),
+    lockOriginals: locking('lock_originals_of_schedules', 'schedule_secrets'),
+    setUnreadableAside: settingAside('set_unreadable_of_schedules_aside', 'schedule_secrets'),
+    anythingToReseal: anythingLeft('anything_to_reseal_of_schedules', 'schedule_secrets'),
   },
-  {
-    writeResealed: writingResealed('write_resealed_of_task_templates', ofTaskTemplates),
-    lockOriginals: locking('lock_originals_of_task_templates', ofTaskTemplates),
-    setUnreadableAside: settingAside('set_unreadable_of_task_templates_aside', ofTaskTemplates),
-    anythingToReseal: anythingLeft('anything_to_reseal_of_task_templates', ofTaskTemplates),
+  task_template_secrets: {
+    writeResealed: writingResealed('write_resealed_of_task_templates', 'task_template_secrets'),
+    lockOriginals: locking('lock_originals_of_task_templates', 'task_template_secrets'),
+    setUnreadableAside: settingAside(
+      'set_unreadable_of_task_templates_aside',
+      'task_template_secrets',
+    ),
+    anythingToReseal: anythingLeft('anything_to_reseal_of_task_templates', 'task_template_secrets'),
   },
-  {
-    writeResealed: writingResealed('write_resealed_of_webhooks', ofWebhooks),
-    lockOriginals: locking('lock_originals_of_webhooks', ofWebhooks),
-    setUnreadableAside: settingAside('set_unreadable_of_webhooks_aside', ofWebhooks),
-    anythingToReseal: anythingLeft('anything_to_reseal_of_webhooks', ofWebhooks),
+  webhook_secrets: {
+    writeResealed: writingResealed('write_resealed_of_webhooks', 'webhook_secrets'),
+    lockOriginals: locking('lock_originals_of_webhooks', 'webhook_secrets'),
+    setUnreadableAside: settingAside('set_unreadable_of_webhooks_aside', 'webhook_secrets'),
+    anythingToReseal: anythingLeft('anything_to_reseal_of_webhooks', 'webhook_secrets'),
   },
-  {
-    writeResealed: writingResealed('write_resealed_of_inbound_hooks', ofInboundHooks),
-    lockOriginals: locking('lock_originals_of_inbound_hooks', ofInboundHooks),
-    setUnreadableAside: settingAside('set_unreadable_of_inbound_hooks_aside', ofInboundHooks),
-    anythingToReseal: anythingLeft('anything_to_reseal_of_inbound_hooks', ofInboundHooks),
+  inbound_hook_secrets: {
+    writeResealed: writingResealed('write_resealed_of_inbound_hooks', 'inbound_hook_secrets'),
+    lockOriginals: locking('lock_originals_of_inbound_hooks', 'inbound_hook_secrets'),
+    setUnreadableAside: settingAside(
+      'set_unreadable_of_inbound_hooks_aside',
+      'inbound_hook_secrets',
+    ),
+    anythingToReseal: anythingLeft('anything_to_reseal_of_inbound_hooks', 'inbound_hook_secrets'),
   },
-  {
-    writeResealed: writingResealed('write_resealed_of_model_providers', ofModelProviders),
-    lockOriginals: locking('lock_originals_of_model_providers', ofModelProviders),
-    setUnreadableAside: settingAside('set_unreadable_of_model_providers_aside', ofModelProviders),
-    anythingToReseal: anythingLeft('anything_to_reseal_of_model_providers', ofModelProviders),
+  model_provider_secrets: {
+    writeResealed: writingResealed('write_resealed_of_model_providers', 'model_provider_secrets'),
+    lockOriginals: locking('lock_originals_of_model_providers', 'model_provider_secrets'),
+    setUnreadableAside: settingAside(
+      'set_unreadable_of_model_providers_aside',
+      'model_provider_secrets',
+    ),
+    anythingToReseal: anythingLeft(
+      'anything_to_reseal_of_model_providers',
+      'model_provider_secrets',
+    ),
   },
-  {
-    writeResealed: writingResealed('write_resealed_of_host_credentials', ofHostCredentials),
-    lockOriginals: locking('lock_originals_of_host_credentials', ofHostCredentials),
-    setUnreadableAside: settingAside('set_unreadable_of_host_credentials_aside', ofHostCredentials),
-    anythingToReseal: anythingLeft('anything_to_reseal_of_host_credentials', ofHostCredentials),
+  host_credential_secrets: {
+    writeResealed: writingResealed('write_resealed_of_host_credentials', 'host_credential_secrets'),
+    lockOriginals: locking('lock_originals_of_host_credentials', 'host_credential_secrets'),
+    setUnreadableAside: settingAside(
+      'set_unreadable_of_host_credentials_aside',
+      'host_credential_secrets',
+    ),
+    anythingToReseal: anythingLeft(
+      'anything_to_reseal_of_host_credentials',
+      'host_credential_secrets',
+    ),
   },
-  {
-    writeResealed: writingResealed('write_resealed_of_repositories', ofRepositories),
-    lockOriginals: locking('lock_originals_of_repositories', ofRepositories),
-    setUnreadableAside: settingAside('set_unreadable_of_repositories_aside', ofRepositories),
-    anythingToReseal: anythingLeft('anything_to_reseal_of_repositories', ofRepositories),
+  repository_secrets: {
+    writeResealed: writingResealed('write_resealed_of_repositories', 'repository_secrets'),
+    lockOriginals: locking('lock_originals_of_repositories', 'repository_secrets'),
+    setUnreadableAside: settingAside('set_unreadable_of_repositories_aside', 'repository_secrets'),
+    anythingToReseal: anythingLeft('anything_to_reseal_of_repositories', 'repository_secrets'),
   },
-];
+};
+
+/** The statements of each table. */
+export const RESEALED = SEALED_TABLE_NAMES.map((table) => STATEMENTS[table]);
