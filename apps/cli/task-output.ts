@@ -1,3 +1,4 @@
+import { describeError } from '#lib/api-client';
 import type { Cli } from './cli.js';
 import { EXIT } from './exit-codes.js';
 import type { Log } from './follow.js';
@@ -31,7 +32,7 @@ export async function toExitCode(cli: Cli, task: Task): Promise<number> {
   if (status === 'COMPLETED') return EXIT.ok;
   const params = { path: { id: task.id }, query: { limit: 1 } };
   const { items } = await cli.drover.get('/api/v1/agent-tasks/{id}/runs', { params });
-  const why = lastError ?? abortMessage;
+  const why = lastError === null ? abortMessage : describeError(lastError);
   cli.out.note(`drover: the task ended as ${status}${why ? `: ${why}` : ''}`);
   const exitCode = items[0]?.exitCode ?? null;
   if (status === 'ABORTED' && exitCode === null) return EXIT.interrupted;

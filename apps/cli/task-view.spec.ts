@@ -47,7 +47,7 @@ describe('a task explanation', () => {
   it('a task without an estimate shows the reason', () => {
     const start = inSeconds(-30, -30);
     expect(render({ status: 'RUNNING', live: true }, { start, unknownBecause: 'no_history' })).toBe(
-      'status\tRUNNING\nno estimate\tno_history\n',
+      'status\tRUNNING\nno estimate\tNo task of its type has completed yet.\n',
     );
   });
 });

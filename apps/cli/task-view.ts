@@ -1,4 +1,11 @@
-import { type components, describeTime, splitMessage } from '#lib/api-client';
+import {
+  type components,
+  describeEntry,
+  describeError,
+  describeTime,
+  splitMessage,
+  WHY_NO_ESTIMATE,
+} from '#lib/api-client';
 import type { Output, Colour } from './output/output.js';
 import { clean } from './output/clean.js';
 import { formatAge, formatDuration } from './output/output.js';
@@ -56,7 +63,7 @@ export function showTask(out: Output, task: Task): void {
     ['blocks', task.blocks.join(', ')],
     ['capabilities', task.requiredCapabilities.join(', ')],
     ['tags', task.tags.join(', ')],
-    ['last error', task.lastError],
+    ['last error', task.lastError && describeError(task.lastError)],
     ['abort reason', [task.abortReason, task.abortMessage].filter(Boolean).join(': ')],
     ['input', task.inputContext],
     ['output', task.outputResult],
@@ -75,8 +82,13 @@ export function showExplanation(out: Output, explanation: Explanation): void {
     ...reasons.map((reason) => ['reason', describeReason(reason)] as const),
     ['starts', live ? null : formatRange(estimate.start)],
     ['ends', formatRange(estimate.end)],
-    ['no estimate', estimate.unknownBecause],
+    ['no estimate', whyNoEstimate(estimate)],
   ]);
+}
+
+function whyNoEstimate({ unknownBecause }: Explanation['estimate']): string | null {
+  if (unknownBecause === null || unknownBecause === 'ended') return null;
+  return WHY_NO_ESTIMATE[unknownBecause];
 }
 
 /** The message with relative times, and without the ids of people. */
@@ -112,7 +124,8 @@ export function colourWord(out: Output, word: string): string {
 }
 
 /** Formats a log entry for a terminal. A message of several lines keeps its lines. */
-export function formatLogEntry(out: Output, { createdAt, level, action, message }: Log): string {
-  const text = clean(message ?? action);
+export function formatLogEntry(out: Output, entry: Log): string {
+  const { createdAt, level } = entry;
+  const text = clean(describeEntry(entry));
   return `${out.paint('dim', createdAt)} ${colourWord(out, level)} ${text}`;
 }

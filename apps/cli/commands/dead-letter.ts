@@ -1,3 +1,4 @@
+import { describeError } from '#lib/api-client';
 import type { CommandSpec, Commands } from '../command.js';
 import { usageError } from '../failure.js';
 import { omitUndefined } from '../flags.js';
@@ -22,7 +23,7 @@ const list: CommandSpec = {
         { title: 'tasks', of: ({ count }) => count },
         { title: 'type', of: ({ taskType }) => taskType, wide: true },
         { title: 'reason', of: ({ reason }) => reason },
-        { title: 'error', of: ({ error }) => error, wide: true },
+        { title: 'error', of: ({ error }) => error && describeError(error), wide: true },
         { title: 'last', of: ({ newestFailedAt }) => formatAge(newestFailedAt) },
       ],
       'The dead letter is empty.',

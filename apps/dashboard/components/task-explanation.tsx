@@ -1,7 +1,6 @@
-import type { components } from '#lib/api-client';
+import { type components, WHY_NO_ESTIMATE } from '#lib/api-client';
 import { useRead } from '../api/read.js';
 import type { Task } from '../domain/status.js';
-import { toLabel } from './badge.js';
 import { Message } from './message.js';
 import { Ago, Facts, Loaded, Panel } from './parts.js';
 
@@ -44,7 +43,7 @@ function EstimateFacts({ task, estimate }: { task: Task; estimate: Estimate }) {
   if (end === null && (start === null || task.startedAt !== null))
     return (
       <p className="muted">
-        No estimate{unknownBecause === null ? '' : `: ${toLabel(unknownBecause).toLowerCase()}`}.
+        No estimate. {unknownBecause !== null && WHY_NO_ESTIMATE[unknownBecause]}
       </p>
     );
   return (

@@ -1,4 +1,4 @@
-import type { LogEntry } from '#lib/api-client';
+import { describeEntry, type LogEntry } from '#lib/api-client';
 import { cutColouredText, cutText, stripControls } from './format.js';
 
 /** A log line in memory. A long line is cut so that thousands of lines fit. */
@@ -26,7 +26,7 @@ interface Details {
 
 export function toLogLine(entry: LogEntry): LogLine {
   const { id, createdAt: at, level, event, details, runId } = entry;
-  const whole = wholeText(entry);
+  const whole = describeEntry(entry);
   const [text, leftOut] = cutText(whole);
   const coloured = cutColouredText(whole);
   const { data, artifact: name } = (details ?? {}) as Details;
@@ -45,15 +45,9 @@ export function toLogLine(entry: LogEntry): LogLine {
   };
 }
 
-function wholeText({ message, previousStatus, newStatus, actor, action }: LogEntry): string {
-  const moved =
-    newStatus === null ? '' : `${previousStatus ?? 'new'} → ${newStatus} by ${actor.kind}`;
-  return [moved, message].filter(Boolean).join(': ') || action;
-}
-
 /** Formats an entry as a line of a file, whole and without colours: time, level, text. */
 export function toFileLine(entry: LogEntry): string {
-  return `${entry.createdAt} ${entry.level} ${stripControls(wholeText(entry))}`;
+  return `${entry.createdAt} ${entry.level} ${stripControls(describeEntry(entry))}`;
 }
 
 /** Splits a text at the matches of a search, regardless of case. `true` marks a match. */

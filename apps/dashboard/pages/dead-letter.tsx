@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import type { components } from '#lib/api-client';
+import { type components, describeError } from '#lib/api-client';
 import { useCommand, usePages } from '../api/read.js';
 import { useWorkspace } from '../api/workspace.js';
 import { toLabel } from '../components/badge.js';
@@ -30,11 +30,10 @@ const COLUMNS = defineColumns<Group>([
     id: 'error',
     head: 'Error',
     width: 'minmax(200px, 4fr)',
-    cell: ({ error, reason }) => (
-      <bdi title={stripControls(error ?? '')}>
-        {stripControls(error ?? (reason === null ? '' : toLabel(reason)))}
-      </bdi>
-    ),
+    cell: ({ error, reason }) => {
+      const text = error === null ? null : stripControls(describeError(error));
+      return <bdi title={text ?? ''}>{text ?? (reason === null ? '' : toLabel(reason))}</bdi>;
+    },
   },
   {
     id: 'type',

@@ -20,7 +20,7 @@ import { TaskResult } from '../components/task-result.js';
 import { TaskRuns } from '../components/task-runs.js';
 import { stripControls, formatCount } from '../domain/format.js';
 import type { Task } from '../domain/status.js';
-import { DroverProblem } from '#lib/api-client';
+import { describeError, DroverProblem } from '#lib/api-client';
 
 const route = getRouteApi('/tasks/$id');
 /** Polls for changes that the stream does not report. */
@@ -124,13 +124,14 @@ function OneTask({ task }: { task: Task }) {
 /** The result of the task, or the reason why there is none. */
 function Outcome({ task }: { task: Task }) {
   const { failureReason, abortReason, abortMessage, lastError, summary } = task;
-  const why = failureReason ?? abortReason;
+  // The sentence of the last error says that retries are exhausted.
+  const why = failureReason === 'retries_exhausted' ? null : (failureReason ?? abortReason);
   const isBad = task.status === 'FAILED' || task.status === 'ABORTED';
   return (
     <>
       {isBad && (
         <p className="problem" dir="auto">
-          {[why && toLabel(why), abortMessage, lastError]
+          {[why && toLabel(why), abortMessage, lastError && describeError(lastError)]
             .filter((text) => text !== null)
             .map((text) => stripControls(text.slice(0, 2_000)))
             .join(': ')}

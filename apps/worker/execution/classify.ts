@@ -1,4 +1,4 @@
-import { classOfExit, signalOf } from '#lib/kernel';
+import { classOfExit, programFault, signalOf } from '#lib/kernel';
 import {
   describeExit,
   MAX_MESSAGE,
@@ -19,15 +19,11 @@ export interface ExitEvidence extends Pick<
   lastWords: string[];
 }
 
-/** Failures that are written into the program: the same command fails in the same way again. */
-const IN_THE_PROGRAM =
-  /ERR_MODULE_NOT_FOUND|Cannot find module|ModuleNotFoundError|SyntaxError|ERR_PARSE_ARGS/;
-
 const EX_TEMPFAIL = 75;
 const MAX_STACK = 8_000;
 
 /**
- * The reason of a failure, and whether another attempt makes sense. docs/worker-commands.md has the
+ * The reason of a failure, and whether another attempt makes sense. docs/task-lifecycle.md has the
  * table.
  */
 export function classifyExit(evidence: ExitEvidence): RunFailure {
@@ -57,7 +53,7 @@ function decide(evidence: ExitEvidence): Verdict {
 }
 
 function isHopeless({ exitCode, lastWords }: ExitEvidence): boolean {
-  return exitCode !== EX_TEMPFAIL && lastWords.some((line) => IN_THE_PROGRAM.test(line));
+  return exitCode !== EX_TEMPFAIL && programFault(lastWords.join('\n')) !== undefined;
 }
 
 function words(evidence: ExitEvidence): Pick<RunFailure, 'message' | 'stackTrace'> {

@@ -26,5 +26,6 @@ export {
   streamLogs,
   type StreamOptions,
 } from './streams/streams.js';
+export { describeEntry, describeError, WHY_NO_ESTIMATE } from './requests/words.js';
 export { TRANSCRIPT_FOLDER } from './requests/transcripts.js';
 export type { Fetch } from './requests/transport.js';

@@ -99,6 +99,18 @@ export const EXIT_RULES: readonly Rule[] = [
   { evidence: 'another exit code', class: 'exit_code', is: () => true },
 ];
 
+/** Failures that are written into a program: the same command fails in the same way again. */
+const PROGRAM_FAULTS: readonly (readonly [RegExp, string])[] = [
+  [/ERR_MODULE_NOT_FOUND|Cannot find module|ModuleNotFoundError/, 'a module is missing'],
+  [/SyntaxError/, 'the program has a syntax error'],
+  [/ERR_PARSE_ARGS/, 'the program does not know an argument'],
+];
+
+/** The fault that the last words of a program name, in words. Undefined if they name none. */
+export function programFault(lastWords: string): string | undefined {
+  return PROGRAM_FAULTS.find(([pattern]) => pattern.test(lastWords))?.[1];
+}
+
 export function classOfExit(facts: ExitFacts): ExitClass {
   return EXIT_RULES.find((rule) => rule.is(facts))?.class ?? 'exit_code';
 }

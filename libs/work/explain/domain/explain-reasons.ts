@@ -1,4 +1,6 @@
 import { redactText } from '#lib/kernel';
+import { errorAlone } from '#lib/transitions/domain';
+import { describeCause, describeFailure, whyNotRetried } from './causes.js';
 import type { ExplainFacts, RunFacts } from './explain-facts.js';
 import type { FactsOf, OtherReason, REASONS } from './reasons.js';
 
@@ -52,17 +54,22 @@ export function ended(facts: ExplainFacts): OtherReason {
   if (status === 'COMPLETED') {
     return reason('completed', 'It has completed.', end(facts, completedAt, null));
   }
-  const next = 'It runs again only after a retry.';
-  const error = task.lastError ? ` Last error: ${redactText(task.lastError)}.` : '';
+  const error = task.lastError && `Last error: ${sentence(errorAlone(redactText(task.lastError)))}`;
+  const next = [error, whyNotRetried(task), 'It runs again only after a retry.'];
   if (status === 'FAILED') {
-    const message = `It failed: ${task.failureReason}.${error} ${next}`;
+    const message = [describeFailure(task), ...next].filter(Boolean).join(' ');
     return reason('failed', message, end(facts, failedAt, task.failureReason));
   }
   const { abortMessage } = task;
   const isNews = abortMessage !== null && abortMessage !== task.lastError;
   const words = isNews ? ` (${redactText(abortMessage)})` : '';
-  const message = `It was aborted: ${task.abortReason}${words}.${error} ${next}`;
+  const aborted = `It was aborted: ${describeCause(task.abortReason)}${words}.`;
+  const message = [aborted, ...next].filter(Boolean).join(' ');
   return reason('aborted', message, end(facts, abortedAt, task.abortReason));
+}
+
+function sentence(text: string): string {
+  return /[.!?…]$/.test(text) ? text : `${text}.`;
 }
 
 function reason(code: EndCode, message: string, facts: EndFacts): OtherReason {

@@ -332,7 +332,7 @@ const cases: [string, Overrides, string[], RegExp?][] = [
     'a retry to come',
     { agents: free, task: { ...aborted, retryAt: LATER } },
     ['waiting_for_retry'],
-    /exit_code\); retry 1 of 3 follows at 2026-03-01T13/,
+    /was aborted: its run ended with an error\. Retry 1 of 3 follows at 2026-03-01T13/,
   ],
   [
     'a retry that is due',
@@ -358,7 +358,12 @@ const cases: [string, Overrides, string[], RegExp?][] = [
     ['held_by_run'],
     /assigned to the agent "Ada"\. Its lease has passed/,
   ],
-  ['aborted', { task: { ...aborted, abortMessage: 'no' } }, ['aborted'], /exit_code \(no\)/],
+  [
+    'aborted',
+    { task: { ...aborted, abortMessage: 'no' } },
+    ['aborted'],
+    /^It was aborted: its run ended with an error \(no\)\. It runs again/,
+  ],
   [
     'failed, with a secret in the error',
     {
@@ -366,7 +371,7 @@ const cases: [string, Overrides, string[], RegExp?][] = [
       lastRun: { ...RUN, exitCode: 3 },
     },
     ['failed'],
-    /retries_exhausted\. Last error: Bearer \[redacted\]/,
+    /^It failed\. Last error: Bearer \[redacted\]\. It runs again/,
   ],
   ['completed', { task: { status: 'COMPLETED', completedAt: EARLIER } }, ['completed']],
   [

@@ -12,6 +12,7 @@ import type {
 } from './explain-facts.js';
 import { agentReasons } from './explain-agents.js';
 import { beingSpawned, heldByPause } from './explain-spawning.js';
+import { describeCause } from './causes.js';
 import { ended, heldByRun } from './explain-reasons.js';
 import type { EstimateView } from './estimate.js';
 import type { Param } from './params.js';
@@ -302,8 +303,8 @@ function waitingForRetry({ task, now }: ExplainFacts): Reason {
   const due = retryAt !== null && retryAt <= now;
   const when = due ? 'is due and follows in a moment' : `follows at ${at}`;
   const message =
-    `Its last attempt was aborted (${abortReason}); retry ${retryCount} of ${maxRetries} ` +
-    `${when}.`;
+    `Its last attempt was aborted: ${describeCause(abortReason)}. Retry ${retryCount} of ` +
+    `${maxRetries} ${when}.`;
   const facts = { retryAt: at, due, retryCount, maxRetries, abortReason };
   return { code: 'waiting_for_retry', message, facts };
 }

@@ -1,4 +1,4 @@
-import { ABORT_REASONS, TASK_STATUSES } from '#lib/transitions/domain';
+import { TASK_STATUSES } from '#lib/transitions/domain';
 
 /** The kind of thing that a part of a message names. */
 export const PARAM_KINDS = ['task', 'agent', 'budget', 'user', 'time', 'code'] as const;
@@ -27,7 +27,7 @@ const TIME = /(?:\b(?:at|until|by) )?(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)
  * overlaps. A program replaces each from the end of the one before it. Pure.
  */
 export function paramsOf({ message, facts }: Explained): Param[] {
-  const known = [...named(facts), ...codes(facts)].filter(({ text }) => text !== '');
+  const known = [...named(facts), ...statuses(facts)].filter(({ text }) => text !== '');
   const params: Param[] = [];
   let from = 0;
   for (;;) {
@@ -82,15 +82,9 @@ function authorOf(by: string, name: string): Param {
   return { kind: 'user', text: `${name} (${by})`, name, id: by.slice(by.indexOf(':') + 1) };
 }
 
-/** Statuses and the reasons of aborts. */
-function codes(facts: object): Param[] {
-  const { status, abortReason, reason } = facts as Record<string, unknown>;
-  const known = new Set<unknown>([...TASK_STATUSES, ...ABORT_REASONS]);
-  return [status, abortReason, reason]
-    .filter(isText)
-    .flatMap((text) =>
-      known.has(text)
-        ? [{ kind: 'code', text, name: text.toLowerCase().replaceAll('_', ' '), id: null }]
-        : [],
-    );
+function statuses(facts: object): Param[] {
+  const { status } = facts as Record<string, unknown>;
+  if (!TASK_STATUSES.some((known) => known === status)) return [];
+  const text = String(status);
+  return [{ kind: 'code', text, name: text.toLowerCase(), id: null }];
 }

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { Actor } from '#lib/kernel';
 import type { LockedTask } from './locked-task.js';
 import { COMMANDS, DECIDE } from '../../task-manager/domain/commands.js';
-import { afterFailure } from './failure.js';
+import { afterFailure, errorAlone } from './failure.js';
 import { planFailure } from './failure-handling.js';
 import { planRelease } from './release.js';
 import { ABORT_REASONS, mayTransition, TASK_STATUSES, type TaskStatus } from './task-state.js';
@@ -175,6 +175,17 @@ describe('planFailure', () => {
       ),
     );
   });
+});
+
+it.each([
+  [0, 'Exited with 7', 'Max retries exceeded (0/0): Exited with 7'],
+  [2, 'Failed after 3 attempts: Exited with 7', 'Max retries exceeded (2/2): Exited with 7'],
+])('a failure after %i retries has a sentence for people', (retries, message, lastError) => {
+  const subject = task({ retry_count: retries, max_retries: retries });
+  const failure = { reason: 'exit_code', message: 'Exited with 7', actor } as const;
+  const plan = planFailure(subject, failure, { backoffCapSeconds: 60 }, 0.3);
+  expect(plan).toMatchObject({ first: { message, lastError, reason: 'retries_exhausted' } });
+  expect(errorAlone(lastError)).toBe('Exited with 7');
 });
 
 describe('planFailure of a paused task', () => {

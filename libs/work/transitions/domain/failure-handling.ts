@@ -1,7 +1,7 @@
 import type { Actor } from '#lib/kernel';
 import type { LockedTask } from './locked-task.js';
 import type { Transition, RunTransition } from './transition.js';
-import { afterFailure, isRetryable, type RetryPolicy } from './failure.js';
+import { afterFailure, exhaustedError, isRetryable, type RetryPolicy } from './failure.js';
 import type { AbortReason } from './task-state.js';
 
 /** A run that ended without completing, as somebody reported it. */
@@ -76,12 +76,21 @@ function failing(
   failure: Failure,
   why: 'not_retryable' | 'retries_exhausted',
 ): Transition {
-  const exhausted = why === 'retries_exhausted';
-  const message = exhausted
-    ? `Max retries exceeded (${task.retry_count}/${task.max_retries}): ${failure.message}`
-    : failure.message;
-  const reason = exhausted ? why : failure.reason;
-  return { ...common(task, failure), to: 'FAILED', reason, message, lastError: message };
+  const failed = { ...common(task, failure), to: 'FAILED' } as const;
+  const { message } = failure;
+  if (why === 'not_retryable')
+    return { ...failed, reason: failure.reason, message, lastError: message };
+  const attempts = task.retry_count + 1;
+  return {
+    ...failed,
+    reason: why,
+    message: attempts === 1 ? message : `Failed after ${attempts} attempts: ${message}`,
+    lastError: exhaustedError({
+      retryCount: task.retry_count,
+      maxRetries: task.max_retries,
+      message,
+    }),
+  };
 }
 
 function abortion(task: LockedTask, failure: Failure, run: RunTransition): Transition {

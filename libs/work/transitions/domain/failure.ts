@@ -63,6 +63,18 @@ export function afterFailure(
   return { kind: 'retry', delaySeconds: retryDelaySeconds(attempts, policy, random) };
 }
 
+/** The last error of a task without retries left. Fingerprints of failures contain it. */
+export function exhaustedError(
+  last: Pick<Attempts, 'retryCount' | 'maxRetries'> & { message: string },
+) {
+  return `Max retries exceeded (${last.retryCount}/${last.maxRetries}): ${last.message}`;
+}
+
+/** The last error of a task without the count of its retries. */
+export function errorAlone(lastError: string): string {
+  return lastError.replace(/^Max retries exceeded \(\d+\/\d+\): /, '');
+}
+
 function retryDelaySeconds(attempts: Attempts, policy: RetryPolicy, random: number): number {
   const backoff = {
     baseMs: attempts.retryBackoffSeconds * 1000,

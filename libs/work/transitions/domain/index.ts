@@ -6,6 +6,7 @@ export {
   legalAgentTransitions,
 } from './agent-state.js';
 export {
+  errorAlone,
   type FailureClass,
   type RetryPolicy,
   FAILURE_CLASSES,
