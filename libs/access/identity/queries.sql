@@ -220,7 +220,7 @@ WITH made AS (
      LIMIT 1)
    INSERT INTO user_identities (id, user_id, issuer, subject)
    SELECT $1, id, $2, $3 FROM chosen
-   ON CONFLICT (issuer, subject) DO NOTHING
+   ON CONFLICT DO NOTHING
    RETURNING user_id, EXISTS (SELECT FROM made) AS created
 
 -- identity_list_invitations_of

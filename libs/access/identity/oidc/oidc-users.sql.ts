@@ -15,9 +15,9 @@ export const findIdentity = query<{ user_id: string }>(
  *
  * A user who has another subject of the issuer is not linked, because the provider may have given
  * the address to another person. At the first sight of a subject. Indexes: users_email_key,
- * user_identities_user_id_idx, workspace_invitations_addressee_idx and the identities' unique key.
- * Of two concurrent first requests, the INSERT of the second finds the identity of the first; its
- * caller then reads it.
+ * workspace_invitations_addressee_idx and the unique keys of identities. Of two concurrent first
+ * requests, the INSERT of the second finds the identity of the first; its caller then reads it. Of two
+ * subjects that are linked to one account at once, one is.
  */
 export const linkIdentity = command<{ user_id: string; created: boolean }>(
   'identity_link_identity',
@@ -36,11 +36,11 @@ export const linkIdentity = command<{ user_id: string; created: boolean }>(
      LIMIT 1)
    INSERT INTO user_identities (id, user_id, issuer, subject)
    SELECT $1, id, $2, $3 FROM chosen
-   ON CONFLICT (issuer, subject) DO NOTHING
+   ON CONFLICT DO NOTHING
    RETURNING user_id, EXISTS (SELECT FROM made) AS created`,
 );
 
-/** Why no user can be linked. Indexes: users_email_key, user_identities_user_id_idx. $1 address, $2 issuer. */
+/** Why no user can be linked. Indexes: users_email_key, user_identities_user_id_issuer_key. $1 address, $2 issuer. */
 export const findUnlinked = query<{ disabled: boolean; has_subject: boolean }>(
   'identity_find_unlinked',
   `SELECT u.disabled_at IS NOT NULL AS disabled,

@@ -137,6 +137,19 @@ describe('a token of the other issuer', () => {
     expect((await account(await issuer.sign(claims))).body.userId).toBe(userId);
   });
 
+  it('of several subjects that are linked to one account at once, one is, and the others learn why', async () => {
+    for (let round = 0; round < 5; round++) {
+      const { email } = someone();
+      const userId = await aUser(db.owner, { email: email.toLowerCase() });
+      const tokens = await Promise.all([1, 2, 3, 4].map(() => issuer.sign(someone({ email }))));
+      const answers = await Promise.all(tokens.map(account));
+      const results = answers.map(({ status, body }) => (status === 200 ? body.userId : body.code));
+      expect(results.sort()).toEqual([userId, ...Array<string>(3).fill('email_taken')].sort());
+      const sql = 'SELECT FROM user_identities WHERE user_id = $1';
+      expect((await db.owner.query(sql, [userId])).rows).toHaveLength(1);
+    }
+  });
+
   it.each([false, undefined, 'true', 1])(
     'no user is created when the address is verified: %j',
     async (verified) => {
