@@ -14,11 +14,12 @@ WITH RECURSIVE type AS (
     ORDER BY t.task_type LIMIT 1) next
 ),
 used AS MATERIALIZED (
-  SELECT t.project_id, t.task_type, t.completed_at, u.used,
+  SELECT t.project_id, coalesce(t.command_kind, t.task_type) AS task_type, t.completed_at, u.used,
     u.used / (t.estimated_complexity * 1794::float8) AS ratio
   FROM (SELECT task_type FROM type LIMIT 1000) type
   CROSS JOIN LATERAL (
-    SELECT t.workspace_id, t.id, t.project_id, t.task_type, t.completed_at, t.estimated_complexity
+    SELECT t.workspace_id, t.id, t.project_id, t.task_type, t.command_kind, t.completed_at,
+      t.estimated_complexity
     FROM agent_tasks t
     WHERE t.workspace_id = $1 AND t.completed_at > now() - interval '90 days' AND t.task_type = type.task_type
     ORDER BY t.completed_at DESC LIMIT 500) t

@@ -55,7 +55,7 @@ SELECT availability, count(*)::int AS count, sum(max_concurrent_tasks)::int AS p
 FROM capable GROUP BY availability
 
 -- explain_task
-SELECT now() AS now, t.status, t.task_type, t.project_id, t.run_id, t.agent_id, t.retry_at,
+SELECT now() AS now, t.status, t.task_type, coalesce(t.command_kind, t.task_type) AS kind, t.project_id, t.run_id, t.agent_id, t.retry_at,
   t.retry_count, t.max_retries,
   t.abort_reason, t.abort_message, t.failure_reason, t.last_error, t.paused_by, t.paused_for, t.pause_reason, t.paused_at,
   CASE
@@ -212,7 +212,7 @@ WITH capable AS MATERIALIZED (
   WHERE a.workspace_id = $1 AND a.lifecycle <> 'TERMINATED' AND a.capabilities @> $2::text[]
     AND (a.dedicated_to <@ $2::text[] AND (a.task_types = '{}' OR $3 = ANY(a.task_types)))
 )
-SELECT t.task_type AS "taskType",
+SELECT coalesce(t.command_kind, t.task_type) AS kind,
   greatest(0, extract(epoch FROM now() - coalesce(r.started_at, r.assigned_at)))::float8 AS "elapsedSeconds"
 FROM capable c
 JOIN task_runs r ON r.workspace_id = $1 AND r.agent_id = c.id AND r.state IN ('ASSIGNED', 'WORKING', 'STALE')
@@ -222,17 +222,23 @@ ORDER BY r.assigned_at
 LIMIT 1000
 
 -- kind_history
-SELECT requested.task_type AS "taskType", array_agg(latest.duration) AS durations,
+SELECT requested.kind, array_agg(latest.duration) AS durations,
   coalesce(array_agg(latest.wait) FILTER (WHERE latest.wait IS NOT NULL), '{}') AS waits
-FROM unnest($2::text[]) AS requested (task_type) CROSS JOIN LATERAL (
-  SELECT extract(epoch FROM t.completed_at - coalesce(t.started_at, t.assigned_at))::float8 AS duration,
+FROM unnest($2::text[]) AS requested (kind) CROSS JOIN LATERAL (
+  (SELECT extract(epoch FROM t.completed_at - coalesce(t.started_at, t.assigned_at))::float8 AS duration,
     extract(epoch FROM t.assigned_at - t.ready_at)::float8 AS wait
   FROM agent_tasks t
-  WHERE t.workspace_id = $1 AND t.task_type = requested.task_type AND t.completed_at IS NOT NULL
+  WHERE t.workspace_id = $1 AND t.task_type = requested.kind AND t.completed_at IS NOT NULL
     AND t.assigned_at IS NOT NULL
-  ORDER BY t.completed_at DESC
-  LIMIT 200) latest
-GROUP BY requested.task_type
+  ORDER BY t.completed_at DESC LIMIT (SELECT 200))
+  UNION ALL
+  (SELECT extract(epoch FROM t.completed_at - coalesce(t.started_at, t.assigned_at))::float8 AS duration,
+    extract(epoch FROM t.assigned_at - t.ready_at)::float8 AS wait
+  FROM agent_tasks t
+  WHERE t.workspace_id = $1 AND t.command_kind = requested.kind AND t.completed_at IS NOT NULL
+    AND t.assigned_at IS NOT NULL
+  ORDER BY t.completed_at DESC LIMIT (SELECT 200))) latest
+GROUP BY requested.kind
 
 -- missing_capabilities
 SELECT needed.name FROM unnest($2::text[]) AS needed (name)
@@ -310,10 +316,10 @@ queue AS MATERIALIZED (
   WHERE s.workspace_id = $1 AND (s.key = $3 OR EXISTS (SELECT FROM ability a
     WHERE (s.capabilities <@ a.capabilities AND s.capabilities @> a.dedicated_to)))
 )
-SELECT ahead.task_type AS "taskType", count(*)::int AS count
+SELECT ahead.kind, count(*)::int AS count
 FROM (
-  SELECT one.task_type FROM queue CROSS JOIN LATERAL (
-    SELECT q.task_type FROM agent_tasks q
+  SELECT one.kind FROM queue CROSS JOIN LATERAL (
+    SELECT coalesce(q.command_kind, q.task_type) AS kind FROM agent_tasks q
     WHERE q.workspace_id = $1 AND q.capability_key = queue.key
       AND (q.status = 'PENDING' AND q.unmet_dependencies = 0) AND q.queue_rank < $2::bigint
       AND (q.task_type = $6 OR EXISTS (
@@ -321,8 +327,8 @@ FROM (
           AND (a.task_types = '{}' OR q.task_type = ANY(a.task_types))))
     ORDER BY q.queue_rank LIMIT $5) one
   LIMIT $5) ahead
-GROUP BY ahead.task_type
-ORDER BY ahead.task_type
+GROUP BY ahead.kind
+ORDER BY ahead.kind
 
 -- waited_for
 WITH RECURSIVE edge AS (
@@ -336,7 +342,7 @@ WITH RECURSIVE edge AS (
 SELECT e.task_id, e.policy, p.completed_at IS NOT NULL AS completed,
   (p.status = 'FAILED' OR (p.status = 'ABORTED' AND p.retry_at IS NULL)
   OR (p.status = 'ARCHIVED' AND p.completed_at IS NULL)) AS ended_without_success,
-  p.id, p.task_type, p.project_id, p.status, p.retry_at, p.queue_expires_at, p.unmet_dependencies, p.assigned_at,
+  p.id, p.task_type, coalesce(p.command_kind, p.task_type) AS kind, p.project_id, p.status, p.retry_at, p.queue_expires_at, p.unmet_dependencies, p.assigned_at,
   CASE WHEN p.waits_for_start THEN p.start_at END AS awaited_start,
   CASE WHEN p.waits_for_slot THEN p.concurrency_key END AS awaited_key, p.concurrency_limit,
   p.started_at, p.required_capabilities, p.queue_rank,

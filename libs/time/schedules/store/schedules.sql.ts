@@ -133,8 +133,8 @@ export const NEXT_START = `(SELECT min(start_at) FROM schedules WHERE start_at I
 
 /**
  * Finds schedules whose time has come, as the service role. Nothing is locked: the statement that
- * records a due time compares it. Index: schedules_start_idx. With 100,000 schedules of which
- * 10,000 are due: 0.8 ms for 1,000. $1 maximum number of rows, $2 workspace or NULL.
+ * records a due time compares it. Indexes: schedules_start_idx, schedule_secrets_pkey. With 100,000
+ * schedules of which 10,000 are due: 0.8 ms for 1,000, and 5 ms if all of them have secrets. $1 maximum number of rows, $2 workspace or NULL.
  */
 export const dueSchedules = query<DueRow>(
   'due_schedules',

@@ -23,7 +23,7 @@ export const FACTOR_BOUNDS = { least: 0.1, most: 10 } as const;
 /** The maximum estimate of a client, in tokens. A JavaScript number holds it exactly. */
 export const MAX_ESTIMATE = 10n ** 15n;
 
-/** The real usage of a kind of tasks: a type in one project, or in all of a workspace. */
+/** The real usage of a kind of tasks: a type or a command in one project, or in all of a workspace. */
 export interface Calibration {
   /** The factor for the formula, 0.1 to 10. It is null if too few tasks have a complexity. */
   factor: number | null;
@@ -34,6 +34,8 @@ export interface Calibration {
 /** The facts of a task that its estimate is computed from. */
 export interface Estimated {
   taskType: string;
+  /** The kind by its command (`commandKindOf`), in place of the type. */
+  commandKind?: string | null;
   projectId?: string | null;
   /** The tokens in decimal digits. */
   estimatedTokens?: string | null;
@@ -86,13 +88,14 @@ export class Calibrations {
     return toEstimate(estimateTokens(DEFAULT_COMPLEXITY), 'default');
   }
 
-  /** Looks for its type in its project first, then for its type. */
+  /** Looks for its kind in its project first, then for its kind. */
   private find<Name extends keyof Calibration>(
-    { taskType, projectId }: Estimated,
+    { taskType, commandKind, projectId }: Estimated,
     name: Name,
   ): Calibration[Name] | null {
-    const ofProject = projectId && this.byKind.get(kindOf(taskType, projectId))?.[name];
-    return ofProject || (this.byKind.get(kindOf(taskType, null))?.[name] ?? null);
+    const kind = commandKind ?? taskType;
+    const ofProject = projectId && this.byKind.get(kindOf(kind, projectId))?.[name];
+    return ofProject || (this.byKind.get(kindOf(kind, null))?.[name] ?? null);
   }
 }
 
@@ -105,7 +108,9 @@ function kindOf(taskType: string, projectId: string | null): string {
 }
 
 /** A task with its present estimate. */
-export type CurrentEstimate = Estimate & Required<Estimated> & { estimatedTokens: string };
+export type CurrentEstimate = Estimate &
+  Required<Omit<Estimated, 'commandKind'>> &
+  Pick<Estimated, 'commandKind'> & { estimatedTokens: string };
 
 /**
  * Returns the facts that a changed task is estimated from again, or null if its estimate stays. A
@@ -117,10 +122,11 @@ export function estimatedAnew(
   current: CurrentEstimate,
   change: Omit<Estimated, 'taskType'>,
 ): Estimated | null {
-  const { taskType, estimatedComplexity: complexity } = current;
+  const { taskType, commandKind, estimatedComplexity: complexity } = current;
   const given = current.estimateSource === 'given' ? current.estimatedTokens : null;
   const next = {
     taskType,
+    commandKind,
     projectId: current.projectId,
     estimatedTokens: given,
     estimatedComplexity: complexity,

@@ -4,6 +4,7 @@ export {
   type ModelRefusal,
   refusalOf,
 } from './allowed-models.js';
+export { commandKindOf } from './command-kind.js';
 export { costOf, type TokenPrices } from './cost.js';
 export { ESTIMATE_SOURCES, type EstimateSource } from './estimate-source.js';
 export { type CurrentEstimate, type Estimate, estimatedAnew, MAX_ESTIMATE } from './estimates.js';

@@ -31,8 +31,9 @@ WHERE w.archived_at IS NULL AND EXISTS (SELECT FROM agent_tasks t
 );
 
 /**
- * Computes the calibrations of a workspace again, for each type, and for each type in each project:
- * the median of the tokens that the latest completed tasks used, and its ratio to the formula.
+ * Computes the calibrations of a workspace again, for each kind, and for each kind in each project:
+ * the median of the tokens that the latest completed tasks used, and its ratio to the formula. The
+ * kind of a task is its type, or its command (`commandKindOf`).
  * Kinds with too few tasks keep their calibration.
  *
  * It runs as the service role. Indexes: agent_tasks_history_idx (once a type, 500
@@ -49,11 +50,12 @@ WITH RECURSIVE type AS (
     ORDER BY t.task_type LIMIT 1) next
 ),
 used AS MATERIALIZED (
-  SELECT t.project_id, t.task_type, t.completed_at, u.used,
+  SELECT t.project_id, coalesce(t.command_kind, t.task_type) AS task_type, t.completed_at, u.used,
     u.used / (t.estimated_complexity * ${TOKENS_WITH_OVERHEADS}::float8) AS ratio
   FROM (SELECT task_type FROM type LIMIT ${TYPES}) type
   CROSS JOIN LATERAL (
-    SELECT t.workspace_id, t.id, t.project_id, t.task_type, t.completed_at, t.estimated_complexity
+    SELECT t.workspace_id, t.id, t.project_id, t.task_type, t.command_kind, t.completed_at,
+      t.estimated_complexity
     FROM agent_tasks t
     WHERE ${COMPLETED} AND t.task_type = type.task_type
     ORDER BY t.completed_at DESC LIMIT ${TASKS_OF_TYPE}) t

@@ -9,6 +9,7 @@ import {
 } from '../../../../test/support/app.js';
 import { aProject } from '../../../../test/support/factories.js';
 import { aTask } from '../../../../test/support/task-factories.js';
+import { commandKindOf } from '../domain/command-kind.js';
 import { calibrateEstimates } from './calibrate.js';
 
 type Body = Record<string, unknown>;
@@ -40,6 +41,7 @@ async function create(values: Body = {}): Promise<Task> {
 
 interface Done {
   taskType?: string;
+  command?: readonly string[];
   projectId?: string;
   complexity?: number;
   /** Tokens of each of its runs. */
@@ -57,14 +59,17 @@ async function aDoneTask(done: Done): Promise<string> {
     used,
     costUsd = '0',
     estimated = 8_970,
+    command,
   } = done;
   const values = { status: 'COMPLETED', taskType, projectId } as const;
   const id = await aTask(server.db.owner, workspace.id, values);
   await sql(
-    `UPDATE agent_tasks SET estimated_complexity = $2, estimated_tokens = $3 WHERE id = $1`,
+    `UPDATE agent_tasks SET estimated_complexity = $2, estimated_tokens = $3,
+       command_kind = $4 WHERE id = $1`,
     id,
     complexity ?? null,
     estimated,
+    commandKindOf({ taskType, inputContext: { command } }),
   );
   await sql(
     `INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, state, lease_seconds,
@@ -150,6 +155,29 @@ describe('the estimate of a task', () => {
     expect(await patch({ title: 'Another' })).toEqual(['77', 'given', 3]);
     expect(await patch({ estimatedTokens: null })).toEqual(['5382', 'complexity', 3]);
     expect(await patch({ estimatedComplexity: null })).toEqual(['8970', 'default', null]);
+  });
+
+  it('the estimate of a command follows tasks of the same command, not of its type', async () => {
+    const taskType = 'command';
+    const run = (...command: string[]) => create({ taskType, inputContext: { command } });
+    const other = ['sleep', '1'];
+    for (let n = 0; n < 5; n++) {
+      await aDoneTask({ taskType, command: ['npm', 'test'], used: [700] });
+    }
+    for (let n = 0; n < 4; n++) await aDoneTask({ taskType, command: other, used: [1] });
+    await learn();
+    const found = [await run('/usr/bin/npm', 'test'), await run(...other), await run('ls')];
+    expect(found.map(estimateOf)).toEqual([
+      ['700', 'history', null],
+      ['8970', 'default', null],
+      ['8970', 'default', null],
+    ]);
+    const patch = async (estimatedComplexity: number | null) => {
+      const path = `/agent-tasks/${found[0]?.id}`;
+      return estimateOf((await workspace.api.patch<Body>(path, { estimatedComplexity })).body);
+    };
+    expect(await patch(1)).toEqual(['1794', 'complexity', 1]);
+    expect(await patch(null)).toEqual(['700', 'history', null]);
   });
 
   it('an estimate follows similar tasks of its project, else of its type', async () => {

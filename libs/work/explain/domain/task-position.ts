@@ -21,12 +21,12 @@ export interface TaskOnItsWay {
   startedAt: Date | null;
 }
 
-/** The tasks that rank before one, by type, and those that hold its possible slots. */
+/** The tasks that rank before one, by kind, and those that hold its possible slots. */
 export interface LineFacts {
-  ahead: { taskType: string; count: number }[];
+  ahead: { kind: string; count: number }[];
   /** Counting stopped: there are more. */
   isMore: boolean;
-  held: { taskType: string; elapsedSeconds: number }[];
+  held: { kind: string; elapsedSeconds: number }[];
 }
 
 export interface Circumstances {
@@ -38,8 +38,8 @@ export interface Circumstances {
   line: LineFacts;
   /** The tasks that it waits for. Null means too many to consider. */
   after: readonly SimulatedTask[] | null;
-  /** By type. A type without data counts as the task's own. */
-  kindOf: (taskType: string) => Kind;
+  /** By the name of a kind. One without data counts as the task's own. */
+  kindOf: (name: string) => Kind;
 }
 
 /** The position of a task for the estimate of its start and end. */
@@ -115,15 +115,15 @@ function ratesOf({ agents, spawning }: Circumstances): SpawnFacts['rates'] {
 }
 
 function inLine(places: Places, { line, kindOf }: Circumstances) {
-  const known = (taskType: string) => kindOf(taskType).durations;
+  const known = (name: string) => kindOf(name).durations;
   return {
     freePlaces: places.free,
-    held: line.held.flatMap(({ taskType, elapsedSeconds }) => {
-      const kind = known(taskType);
+    held: line.held.flatMap(({ kind: name, elapsedSeconds }) => {
+      const kind = known(name);
       return kind ? [{ kind, elapsedSeconds }] : [];
     }),
-    ahead: line.ahead.flatMap(({ taskType, count }) => {
-      const kind = known(taskType);
+    ahead: line.ahead.flatMap(({ kind: name, count }) => {
+      const kind = known(name);
       return kind ? [{ kind, count }] : [];
     }),
   };

@@ -3,6 +3,7 @@ import { query } from '#lib/database';
 import type { AgentGroup, NearAgent, ReservedAgent } from '../domain/explain-facts.js';
 import type { LineFacts } from '../domain/task-position.js';
 import { isoTime } from '../store/iso-time.js';
+import { kindOf } from '../store/kind.sql.js';
 import { AGENT_HOLDS, hasRoom, takesType } from '#lib/runs';
 import { isInFleet, isLiveRun } from '#lib/transitions';
 import { agentLimitedUntil } from '#lib/provider-limits';
@@ -115,7 +116,7 @@ export const heldPlaces = query<LineFacts['held'][number]>(
   'held_places',
   `
 ${CAPABLE}
-SELECT t.task_type AS "taskType",
+SELECT ${kindOf('t')} AS kind,
   greatest(0, extract(epoch FROM now() - coalesce(r.started_at, r.assigned_at)))::float8 AS "elapsedSeconds"
 FROM capable c
 JOIN task_runs r ON r.workspace_id = $1 AND r.agent_id = c.id AND ${isLiveRun('r')}

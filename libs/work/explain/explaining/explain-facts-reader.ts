@@ -32,6 +32,7 @@ export type Surroundings = AgentSide & Pick<ExplainFacts, 'pauses' | 'throttles'
 export interface SurroundedTask {
   status: TaskStatus;
   task_type: string;
+  kind: string;
   project_id: string | null;
   retry_at: Date | null;
   unmet_dependencies: number;

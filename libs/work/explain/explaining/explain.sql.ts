@@ -18,6 +18,7 @@ import { type HoldCode, heldBackBy, scopeOf } from '#lib/runs';
 import { type DependencyPolicy, LEASE_END } from '#lib/task-manager';
 import { limitsOfTask } from '#lib/provider-limits';
 import { AWAITED } from '../store/awaited.sql.js';
+import { kindOf } from '../store/kind.sql.js';
 import { isoTime } from '../store/iso-time.js';
 
 /** The data of an explanation: several statements, so that each part is read only if it matters. */
@@ -41,6 +42,8 @@ export interface ExplainedTask {
   now: Date;
   status: TaskStatus;
   task_type: string;
+  /** See kindOf. */
+  kind: string;
   project_id: string | null;
   run_id: string | null;
   agent_id: string | null;
@@ -115,7 +118,7 @@ const PAUSED_BY_NAME = `CASE
 export const explainTask = query<ExplainedTask>(
   'explain_task',
   `
-SELECT now() AS now, t.status, t.task_type, t.project_id, t.run_id, t.agent_id, t.retry_at,
+SELECT now() AS now, t.status, t.task_type, ${kindOf('t')} AS kind, t.project_id, t.run_id, t.agent_id, t.retry_at,
   t.retry_count, t.max_retries,
   t.abort_reason, t.abort_message, t.failure_reason, t.last_error, t.paused_by, t.paused_for, t.pause_reason, t.paused_at,
   ${PAUSED_BY_NAME} AS paused_by_name,

@@ -228,16 +228,20 @@ describe('a pause', () => {
 });
 
 describe('the estimate', () => {
-  /** Tasks of a type that took 100, 110 ... 200 s each, and waited 0, 1 ... 10 s. */
-  async function aHistory(taskType: string): Promise<void> {
+  /**
+   * Tasks of a type that took 100, 110 ... 200 s each, and waited 0, 1 ... 10 s. `alike` has their
+   * command.
+   */
+  async function aHistory(taskType: string, alike: string | null = null): Promise<void> {
     const agent = await workspace.newAgent({ lifecycle: 'TERMINATED' });
     await server.db.owner.query(
       `INSERT INTO agent_tasks (workspace_id, id, title, task_type, status, agent_id, ready_at,
-         assigned_at, started_at, completed_at)
+         assigned_at, started_at, completed_at, command_kind)
        SELECT $1, uuidv7(), 'Done', $2, 'COMPLETED', $3, at, at + i * interval '1 s',
-         at + i * interval '1 s', at + (100 + i * 11) * interval '1 s'
+         at + i * interval '1 s', at + (100 + i * 11) * interval '1 s',
+         (SELECT command_kind FROM agent_tasks WHERE id = $4)
        FROM (SELECT i, now() - interval '1 day' AS at FROM generate_series(0, 10) i) done`,
-      [workspace.id, taskType, agent.id],
+      [workspace.id, taskType, agent.id, alike],
     );
   }
   const secondsAfter = (at: string, range: Range | null) =>
@@ -281,6 +285,30 @@ describe('the estimate', () => {
     const [ends50 = 0] = secondsAfter(running.estimate.start?.p50 ?? '', running.estimate.end);
     expect(ends50).toBeGreaterThan(140);
     expect(ends50).toBeLessThan(160);
+  });
+
+  it('the estimate of a command uses tasks of the same command, before and behind it too', async () => {
+    const requiredCapabilities = [unique()];
+    const agent = { capabilities: ['command', ...requiredCapabilities] };
+    await workspace.newAgent(agent);
+    const run = (...command: string[]) =>
+      create({ taskType: 'command', requiredCapabilities, inputContext: { command } });
+    const [slow, quick] = [
+      ['npm', 'run', unique()],
+      ['sleep', '1'],
+    ];
+    const first = await run(...slow);
+    await aHistory('command', first);
+    expect((await explain(first)).estimate).toMatchObject({
+      basis: { completedTasks: 11, durationSeconds: { p50: 150 } },
+    });
+    const next = await run('/usr/bin/npm', ...slow.slice(1));
+    const { at, estimate } = await explain(next);
+    expect(estimate).toMatchObject({ basis: { completedTasks: 11, ahead: 1 } });
+    expect(secondsAfter(at, estimate.start)[0]).toBeGreaterThan(140);
+    const after = await run(...quick, unique());
+    expect((await explain(after)).estimate).toMatchObject({ unknownBecause: 'no_history' });
+    await workspace.api.post('/agent-tasks/bulk/cancel', { ids: [first, next, after] });
   });
 
   it('the estimate of a dependent task uses those of its dependencies', async () => {

@@ -2,9 +2,10 @@ import { query } from '#lib/database';
 import { OFFER, serves, takesType } from '#lib/runs';
 import { isReady } from '#lib/transitions';
 import type { LineFacts } from '../domain/task-position.js';
+import { kindOf } from '../store/kind.sql.js';
 
 /**
- * Ready tasks that rank before one, by type: in its own queue, and in the other queues of capable
+ * Ready tasks that rank before one, by kind: in its own queue, and in the other queues of capable
  * agents. Counting ends at $5.
  *
  * Indexes: capability_sets (primary key; as many rows as the workspace has sets of capabilities),
@@ -29,10 +30,10 @@ queue AS MATERIALIZED (
   WHERE s.workspace_id = $1 AND (s.key = $3 OR EXISTS (SELECT FROM ability a
     WHERE ${serves('a', 's.capabilities')}))
 )
-SELECT ahead.task_type AS "taskType", count(*)::int AS count
+SELECT ahead.kind, count(*)::int AS count
 FROM (
-  SELECT one.task_type FROM queue CROSS JOIN LATERAL (
-    SELECT q.task_type FROM agent_tasks q
+  SELECT one.kind FROM queue CROSS JOIN LATERAL (
+    SELECT ${kindOf('q')} AS kind FROM agent_tasks q
     WHERE q.workspace_id = $1 AND q.capability_key = queue.key
       AND ${isReady('q')} AND q.queue_rank < $2::bigint
       AND (q.task_type = $6 OR EXISTS (
@@ -40,6 +41,6 @@ FROM (
           AND ${takesType('a', 'q.task_type')}))
     ORDER BY q.queue_rank LIMIT $5) one
   LIMIT $5) ahead
-GROUP BY ahead.task_type
-ORDER BY ahead.task_type`,
+GROUP BY ahead.kind
+ORDER BY ahead.kind`,
 );

@@ -31,7 +31,7 @@ const DEPENDENCIES_LOOKED_AT = 100;
 const READY_LOOKED_AT = 20;
 /** Maximum number of tasks before each of them. All are simulated for each. */
 const AHEAD_LOOKED_AT = 200;
-/** Maximum number of types whose history is read. Tasks of other types count as the task's own. */
+/** Maximum number of kinds whose history is read. Tasks of other kinds count as the task's own. */
 const KINDS_LOOKED_AT = 20;
 
 /** A task with its surroundings. */
@@ -106,12 +106,12 @@ export class TaskForecaster {
     workspaceId: string,
     tasks: readonly TaskInContext[],
   ): Promise<ReadonlyMap<string, Kind>> {
-    const own = tasks.map(({ row }) => row.task_type);
+    const own = tasks.map(({ row }) => row.kind);
     const others = tasks.flatMap(({ line }) => [...line.ahead, ...line.held]);
-    const types = [...new Set([...own, ...others.map(({ taskType }) => taskType)])];
-    const params = [workspaceId, types.slice(0, KINDS_LOOKED_AT)];
+    const names = [...new Set([...own, ...others.map(({ kind }) => kind)])];
+    const params = [workspaceId, names.slice(0, KINDS_LOOKED_AT)];
     const rows = await this.database.tenant(workspaceId).rows(kindHistory, params);
-    return new Map(rows.map((row) => [row.taskType, kindOf(row)]));
+    return new Map(rows.map((row) => [row.kind, kindOf(row)]));
   }
 }
 
@@ -137,7 +137,7 @@ function simulatedTasks(
     const number = known.size;
     const task = tasks.find((one) => one.id === id);
     if (!task) throw new Error('A task that is waited for was not read');
-    const kind = kinds.get(task.row.task_type) ?? UNSEEN;
+    const kind = kinds.get(task.row.kind) ?? UNSEEN;
     // If tasks wait for each other in a circle, the last one sees this.
     known.set(id, {
       number,
@@ -150,13 +150,13 @@ function simulatedTasks(
         .filter((edge) => edge.task_id === id)
         .map((edge) => asPrerequisite(arrange(edge.id), howItEnded(edge)));
     const { surroundings, line } = task;
-    const ofType = (taskType: string) => kinds.get(taskType) ?? kind;
+    const ofName = (name: string) => kinds.get(name) ?? kind;
     const position = positionOf(onItsWay(task), {
       now,
       ...surroundings,
       line,
       after,
-      kindOf: ofType,
+      kindOf: ofName,
     });
     const simulated = { number, kind, position };
     known.set(id, simulated);

@@ -2,6 +2,7 @@ import { query } from '#lib/database';
 import { endedBadly, type TaskStatus } from '#lib/transitions';
 import { type HoldCode, heldBackBy, scopeOf } from '#lib/runs';
 import { AWAITED } from '../store/awaited.sql.js';
+import { kindOf } from '../store/kind.sql.js';
 import type { DependencyPolicy } from '#lib/task-manager';
 
 /** An unsettled dependency with its prerequisite. */
@@ -13,6 +14,8 @@ export interface WaitedForRow {
   ended_without_success: boolean;
   id: string;
   task_type: string;
+  /** See kindOf. */
+  kind: string;
   project_id: string | null;
   status: TaskStatus;
   retry_at: Date | null;
@@ -49,7 +52,7 @@ WITH RECURSIVE edge AS (
 )
 SELECT e.task_id, e.policy, p.completed_at IS NOT NULL AS completed,
   ${endedBadly('p')} AS ended_without_success,
-  p.id, p.task_type, p.project_id, p.status, p.retry_at, p.queue_expires_at, p.unmet_dependencies, p.assigned_at,
+  p.id, p.task_type, ${kindOf('p')} AS kind, p.project_id, p.status, p.retry_at, p.queue_expires_at, p.unmet_dependencies, p.assigned_at,
   ${AWAITED('p')},
   p.started_at, p.required_capabilities, p.queue_rank,
   ${heldBackBy('p', scopeOf('$1'))} AS held_back

@@ -76,6 +76,7 @@ const OWN: readonly InputField[] = [
   'taskType',
   'priority',
   'inputContext',
+  'commandKind',
   'estimatedTokens',
 ];
 const SHARED = (Object.keys(INPUT) as InputField[]).filter((field) => !OWN.includes(field));

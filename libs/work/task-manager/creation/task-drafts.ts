@@ -3,7 +3,7 @@ import { CONFIG, type Config } from '#lib/config';
 import type { SqlRunner } from '#lib/database';
 import { DroverError } from '#lib/kernel';
 import { type ColumnOfTask, holdsSecrets, SecretValues, TaskSecrets } from '#lib/secrets';
-import { Estimates } from '#lib/models';
+import { commandKindOf, Estimates } from '#lib/models';
 import { draftTasks, type NewTask, type TaskRequest } from '../domain/new-task.js';
 import { hiddenTags, refuseSecretRouting, secretValuesOf } from '../domain/task-secrets.js';
 
@@ -45,7 +45,10 @@ export class TaskDrafts {
   /** The tasks with their estimates. */
   async estimated(workspaceId: string, drafts: readonly NewTask[]): Promise<readonly NewTask[]> {
     const known = await this.estimates.of(workspaceId);
-    for (const draft of drafts) Object.assign(draft, known.estimate(draft));
+    for (const draft of drafts) {
+      draft.commandKind = commandKindOf(draft);
+      Object.assign(draft, known.estimate(draft));
+    }
     return drafts;
   }
 

@@ -66,6 +66,8 @@ export interface NewTask
     Required<Pick<TaskRequest, Filled>> {
   id: string;
   edges: NewEdge[];
+  /** The kind of its history by its command, if that is not its type. */
+  commandKind?: string | null;
   /** The sealed originals of documents with secrets. The task has the public form. */
   originals?: readonly SecretsInput[];
 }

@@ -17,6 +17,7 @@ export const HIDDEN = [
   'pausedForId',
   'waitsForStart',
   'waitsForSlot',
+  'commandKind',
 ] as const satisfies readonly (keyof AgentTask)[];
 export type HiddenField = (typeof HIDDEN)[number];
 
@@ -67,6 +68,8 @@ export const FOUND = {
   parentTaskId: 'uuid',
   scheduleId: 'uuid',
   scheduledFor: 'timestamptz',
+  /** The kind of its history, if that is not its type. */
+  commandKind: 'text',
   /** The traceparent of the request's span, if it is traced. */
   traceparent: 'text',
 } as const satisfies Columns<AgentTask>;

@@ -18,7 +18,7 @@ import {
 import type { TaskRow, TaskView } from '../domain/task-view.js';
 import { TaskQueries } from '../queries/task-queries.js';
 import { writeSecrets } from '#lib/secrets';
-import { type CurrentEstimate, Estimates, estimatedAnew } from '#lib/models';
+import { commandKindOf, type CurrentEstimate, Estimates, estimatedAnew } from '#lib/models';
 import { WakeUps } from '#lib/valkey';
 import { toTaskView } from '../store/task-columns.sql.js';
 import { taskState } from '../store/task-state.sql.js';
@@ -147,7 +147,8 @@ export class TaskUpdates {
 
   /** With the estimate that follows from the request. */
   private async estimated(task: TaskView, asked: TaskUpdate): Promise<FoundUpdate> {
-    const from = estimatedAnew(task as CurrentEstimate, asked);
+    const current = { ...(task as CurrentEstimate), commandKind: commandKindOf(task) };
+    const from = estimatedAnew(current, asked);
     const known = from && (await this.estimates.of(task.workspaceId));
     return { ...asked, estimatedTokens: undefined, ...(from && known?.estimate(from)) };
   }
