@@ -17,9 +17,12 @@ export interface ThroughputRow {
 /**
  * The completed and failed tasks of a period up to now, in equal steps that start at whole multiples of their
  * length, with the last waits and durations of the completed ones. 98,000 of 200,000 tasks: 300 ms;
- * 1,400: 3 ms.
+ * 1,400: 3 ms. With 100,000 failed tasks in 31 workspaces, 40,000 of them in this one beside 100,000
+ * completed tasks: an hour (58 completed, 17 failed) 0.4 ms and 16 blocks, a day 3 to 5 ms, a week
+ * (9,982 and 3,071) 22 to 34 ms; an hour of a workspace with 2,000 failed tasks 0.2 ms.
  *
- * Index: agent_tasks_history_idx, from type to type, and agent_tasks_failed_idx. $1 workspace, $2 seconds of a step, $3 steps.
+ * Index: agent_tasks_history_idx, from type to type, and agent_tasks_failed_idx, each for the ended tasks of the
+ * period alone. $1 workspace, $2 seconds of a step, $3 steps.
  */
 export const taskThroughput = query<ThroughputRow>(
   'task_throughput',
