@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { lstat, mkdir, readFile, rename, utimes, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { checkOutClean, git, gitText, mergeBase, withLock } from '#lib/git';
+import { checkOutClean, git, gitText, JAIL_FOLDERS, mergeBase, withLock } from '#lib/git';
 import { removeTree, type SessionSpec } from '#lib/session-runtime';
 import type { CodeHost, HostRepository } from './code-host.js';
 import { reachOfRepository, runScript, type ScriptEnd } from './run-script.js';
@@ -221,18 +221,18 @@ async function pathsMade(
   const { stdout } = await git(
     ['ls-files', '--others', '--directory', '--no-empty-directory', '-z'],
     {
-      gitDir: '/git',
-      workTree: '/work',
-      indexFile: '/index',
+      gitDir: JAIL_FOLDERS.git,
+      workTree: JAIL_FOLDERS.work,
+      indexFile: JAIL_FOLDERS.index,
       config: [['core.bare', 'false']],
       jail: {
         program: host.program,
         user: host.user,
-        chdir: '/work',
+        chdir: JAIL_FOLDERS.work,
         readable: [
-          [work, '/work'],
-          [jailGit, '/git'],
-          [indexFile, '/index'],
+          [work, JAIL_FOLDERS.work],
+          [jailGit, JAIL_FOLDERS.git],
+          [indexFile, JAIL_FOLDERS.index],
         ],
         writable: [],
       },

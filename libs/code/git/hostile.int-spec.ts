@@ -386,12 +386,25 @@ describe('a snapshot', () => {
     const test = await TestRun.start(place, remote.path);
     symlinkSync('/', test.file('everything'));
     const jail = test.snapshots.jail();
-    const { file, argv, env } = jailed(jail, ['ls', '/work/everything/'], {
+    const { file, argv, env } = jailed(jail, ['ls', `${jail.chdir}/everything/`], {
       PATH: '/usr/bin:/bin',
     });
     const seen = execFileSync(file, argv, { env, encoding: 'utf8' });
     expect(seen.split('\n')).not.toContain('root');
-    expect(seen.split('\n')).toContain('work');
+    expect(seen.split('\n')).toContain('run');
     expect(readdirSync('/')).toContain('root');
+  });
+
+  it('sees the objects of its host at their own path, wherever the data folder is', async () => {
+    const remote = place.repository('remote', { 'a.txt': 'one\n' });
+    const { snapshots, mirror } = await TestRun.start(place, remote.path);
+    const jail = snapshots.jail();
+    const inside = ['work', 'git', 'objects', 'index'].map((data) => `/${data}/code/mirror.git`);
+    const readable = inside.map((path) => [mirror.gitDir, path] as const);
+    const elsewhere = { ...jail, readable: [...jail.readable, ...readable] };
+    const { file, argv, env } = jailed(elsewhere, ['ls', ...inside], { PATH: '/usr/bin:/bin' });
+    expect(execFileSync(file, argv, { env, encoding: 'utf8' }).match(/^objects$/gm)).toHaveLength(
+      4,
+    );
   });
 });

@@ -1,6 +1,6 @@
 export { git, type GitCall, GitError, gitSays, gitText } from './process/git.js';
 export { gitVersion, whyNoGit } from './process/version.js';
-export type { JailProgram } from './process/jail.js';
+export { JAIL_FOLDERS, type JailProgram } from './process/jail.js';
 export {
   push,
   type PushEnd,

@@ -28,6 +28,17 @@ export interface Jail {
   writable: readonly (readonly [from: string, to: string])[];
 }
 
+/**
+ * The folders of a jail. Nobody else has a folder there. Folders of the host, which have the same
+ * path inside, can lie anywhere else.
+ */
+export const JAIL_FOLDERS = {
+  work: '/run/drover-git/work',
+  git: '/run/drover-git/git',
+  objects: '/run/drover-git/objects',
+  index: '/run/drover-git/index',
+} as const;
+
 const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/nix'];
 const TO_BECOME_ANOTHER = ['CAP_SETUID', 'CAP_SETGID', 'CAP_SETPCAP'];
 

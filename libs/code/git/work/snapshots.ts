@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { git, type GitCall, gitText } from '../process/git.js';
 import type { Setting } from '../process/hardened.js';
-import type { Jail, JailProgram, JailUser } from '../process/jail.js';
+import { type Jail, JAIL_FOLDERS, type JailProgram, type JailUser } from '../process/jail.js';
 import { makeBare } from '../repository/folders.js';
 import type { RunRepository } from '../repository/run-repository.js';
 import { type CommitWords, createCommit } from './create-commit.js';
@@ -26,9 +26,6 @@ export interface SnapshotsOptions {
 
 /** The new objects of one snapshot. */
 const MAX_PACK_BYTES = 1024 ** 3;
-
-/** The paths in the jail. */
-const INSIDE = { work: '/work', git: '/git', run: '/objects' };
 
 /**
  * Snapshots of a working folder as commits. The git that reads the folder runs in a jail with a git
@@ -173,14 +170,14 @@ export class Snapshots {
     return {
       program,
       user,
-      chdir: INSIDE.work,
+      chdir: JAIL_FOLDERS.work,
       readable: [
-        [work, INSIDE.work],
-        [run.objects, INSIDE.run],
+        [work, JAIL_FOLDERS.work],
+        [run.objects, JAIL_FOLDERS.objects],
         // The run's repository borrows from it by this path.
         [mirrorObjects, mirrorObjects],
       ],
-      writable: [[this.gitDir, INSIDE.git]],
+      writable: [[this.gitDir, JAIL_FOLDERS.git]],
     };
   }
 
@@ -195,9 +192,9 @@ export class Snapshots {
     return {
       ...more,
       config,
-      gitDir: INSIDE.git,
-      workTree: INSIDE.work,
-      objects: [INSIDE.run],
+      gitDir: JAIL_FOLDERS.git,
+      workTree: JAIL_FOLDERS.work,
+      objects: [JAIL_FOLDERS.objects],
       cwd: '/',
       jail: this.jail(),
     };
