@@ -1,4 +1,4 @@
-import { isolate, SANDBOX_VARIABLES, sandboxSettings } from '#lib/agent-host';
+import { isolate, type Isolation, SANDBOX_VARIABLES, sandboxSettings } from '#lib/agent-host';
 import { findBubblewrap } from '#lib/local-servers';
 import { readVariables } from '#lib/env';
 import { join } from 'node:path';
@@ -33,11 +33,19 @@ export async function arrangeIsolation(
     process.env,
   );
   const isolation = await isolate(settings);
-  const sentence =
-    isolation.sandbox !== undefined
-      ? `each task and session runs in a sandbox of its own (bubblewrap), as ${isolation.runAs}`
-      : `NONE: tasks and sessions run as ${isolation.runAs} and can read what that user can, since ${isolation.reason}`;
-  return { env, sentence };
+  return { env, sentence: inWords(isolation) };
+}
+
+function inWords(isolation: Isolation): string {
+  if (isolation.sandbox !== undefined) {
+    return `each task and session runs in a sandbox of its own (bubblewrap), as ${isolation.runAs}`;
+  }
+  return [
+    `NONE, since ${isolation.reason}.`,
+    'Tasks and sessions can read and change what their user can.',
+    `They run as ${isolation.runAs}.`,
+    'Mend this, or accept tasks only from people whom you trust (docs/operations.md, Isolation of tasks).',
+  ].join(' ');
 }
 
 async function bubblewrap(

@@ -13,9 +13,9 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(dir, { recursive: true }));
 
-function isolateWith(env: Record<string, string>) {
+function isolateWith(env: Record<string, string>, folder = dir) {
   const variables = readVariables(z.object(SANDBOX_VARIABLES), { DROVER_SANDBOX: 'off', ...env });
-  return isolate(sandboxSettings(variables, dir, { PATH: process.env['PATH'] }));
+  return isolate(sandboxSettings(variables, folder, { PATH: process.env['PATH'] }));
 }
 
 const asRoot = process.getuid?.() === 0 ? test : test.skip;
@@ -37,6 +37,20 @@ asRoot(
     expect(range.runAs).toBe('an account of its workspace (1900000000 to 1900000009)');
     const off = await isolateWith({ DROVER_ACCOUNTS: 'off' });
     expect([off.accounts, off.runAs]).toEqual([undefined, 'root']);
+  },
+);
+
+asRoot(
+  'sessions stay root below a closed folder, and the reason is that of the sandbox',
+  async () => {
+    const closed = mkdtempSync(join(dir, 'closed-'));
+    const data = join(closed, 'data');
+    const env = { DROVER_SANDBOX: 'auto', DROVER_SANDBOX_PROGRAM: '/bin/false' };
+    expect(await isolateWith(env, data)).toEqual({
+      sandbox: undefined,
+      reason: 'the sandbox could not be made: no reason given',
+      runAs: `root, since the user of a session cannot enter ${data}: let all users pass through its parents (chmod o+x)`,
+    });
   },
 );
 

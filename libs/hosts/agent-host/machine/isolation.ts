@@ -164,7 +164,9 @@ export async function isolate(settings: SandboxSettings): Promise<Isolation> {
   if (!why) return { ...requireSandbox(settings, choice), accounts, runAs };
   const { range, fixed } = settings.accounts;
   if (range !== 'auto' || fixed) throw new Error(`Sessions cannot run as ${runAs}: ${why}.`);
-  return { ...requireSandbox(settings, await tryOut(settings)), runAs: `root, since ${why}` };
+  const asRoot = await tryOut(settings);
+  if (asRoot.sandbox !== undefined) return { ...asRoot, runAs: `root, since ${choice.reason}` };
+  return { ...requireSandbox(settings, choice), runAs: `root, since ${why}` };
 }
 
 function requireSandbox(settings: SandboxSettings, choice: SandboxChoice): SandboxChoice {

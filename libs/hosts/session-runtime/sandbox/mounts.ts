@@ -37,9 +37,7 @@ export function mounts({ hidden: named, shown }: Sandbox, places: SandboxPlaces)
     ...homes.flatMap((path) => ['--tmpfs', path]),
     ...files.flatMap((path) => ['--ro-bind', '/dev/null', path]),
     ...TEMPORARY.filter(isFolder).flatMap((path) => ['--bind', tmp, path]),
-    ...[...visible, ...worksIn, ...nameServers(), ...(seenAt === undefined ? [root] : [])]
-      .filter(isCovered)
-      .flatMap(wayTo),
+    ...[...visible, ...worksIn, ...nameServers()].filter(isCovered).flatMap(wayTo),
     '--ro-bind',
     process.execPath,
     NODE,
@@ -53,7 +51,8 @@ export function mounts({ hidden: named, shown }: Sandbox, places: SandboxPlaces)
       '/dev/null',
       path,
     ]),
-    ...(seenAt === undefined ? [] : wayTo(seenAt)),
+    // A hidden folder can contain this one.
+    ...wayTo(seenAt ?? root),
     '--bind',
     root,
     seenAt ?? root,

@@ -16,10 +16,13 @@ export interface Trial {
   sandbox?: Sandbox;
 }
 
+/** No shell ends with this number by itself. */
+const CANNOT_ENTER = 77;
+
 /**
- * Starts `true` as a session of this host.
+ * Starts a session of this host that enters its own folder.
  *
- * @returns undefined when it ran, else the reason why it did not
+ * @returns undefined when it ran, else the reason why it did not, as in "since …"
  */
 export async function whyNoSession(trial: Trial): Promise<string | undefined> {
   try {
@@ -27,12 +30,20 @@ export async function whyNoSession(trial: Trial): Promise<string | undefined> {
     // The session's user passes through the folder, and cannot list it. A sandbox has its own.
     if (trial.user && !trial.sandbox) await chmod(trial.dir, 0o711);
     const { exitCode, signal } = await inFolderWithin(trial.dir, (dir) =>
-      runTrue({ ...trial, dir }),
+      enterFolder({ ...trial, dir }),
     );
-    return exitCode === 0 ? undefined : `it ended with ${exitCode ?? signal}`;
+    if (exitCode === 0) return undefined;
+    return exitCode === CANNOT_ENTER
+      ? `the user of a session cannot enter ${trial.dir}: let all users pass through its parents (chmod o+x)`
+      : `a trial session ended with ${exitCode ?? signal}`;
   } catch (error) {
-    return (error as Error).message;
+    return asClause((error as Error).message);
   }
+}
+
+/** The sentence with a small letter, unless it begins with a name such as EACCES. */
+function asClause(sentence: string): string {
+  return sentence.replace(/^[A-Z](?=[a-z ])/, (letter) => letter.toLowerCase());
 }
 
 async function inFolderWithin<T>(parent: string, work: (dir: string) => Promise<T>): Promise<T> {
@@ -44,15 +55,16 @@ async function inFolderWithin<T>(parent: string, work: (dir: string) => Promise<
   }
 }
 
-async function runTrue({ sandbox, dir, searchPath, user }: Trial) {
+async function enterFolder({ sandbox, dir, searchPath, user }: Trial) {
   const sessionId = newId();
   const folder = SessionFolder.create(dir, sessionId, [], { user });
   const { root, launch, tmp, work: cwd } = folder;
   const places = { dir, root, launch, tmp, searchPath, user };
   const first = await FirstProcess.start({
     sessionId,
-    program: '/bin/true',
-    command: ['true'],
+    program: '/bin/sh',
+    // A session without a sandbox starts in its folder before it becomes the user.
+    command: ['sh', '-c', `cd -- "$1" || exit ${CANNOT_ENTER}`, 'sh', cwd],
     env: {},
     cwd,
     user,

@@ -11,6 +11,7 @@ import { newId } from '#lib/kernel';
 import type { SessionSpec } from '../drivers/driver.js';
 import { ProcessDriver } from '../process/process-driver.js';
 import type { SessionUser } from '../process/session-folder.js';
+import { whyNoSession } from './open-sandbox.js';
 import type { Sandbox } from './sandbox.js';
 import { testSandbox } from '../testing/sandboxes.js';
 
@@ -221,6 +222,25 @@ cases('A session of %s', (_, user) => {
     expect(output).toMatch(/CapEff:\t0000000000000000\n0\n0\nRead-only file system$/);
   });
 });
+
+(isRoot && sandbox !== undefined ? test : test.skip).each(['755', '711', '700'])(
+  'a root host has sandboxes if its folder lies in a hidden one of mode %s',
+  async (mode) => {
+    // Temporary folders are hidden by themselves.
+    const home = mkdtempSync('/srv/drover-home-');
+    const dir = join(home, 'worker/runs');
+    const { PATH: searchPath = '' } = process.env;
+    try {
+      mkdirSync(dir, { recursive: true, mode: 0o700 });
+      chmodSync(home, mode);
+      const hidden = [home, join(home, 'worker')];
+      const trial = { dir, searchPath, user: OTHER, sandbox: { ...sandbox!, hidden } };
+      expect(await whyNoSession(trial)).toBeUndefined();
+    } finally {
+      rmSync(home, { recursive: true });
+    }
+  },
+);
 
 /** A command that prints the answer of a server of this machine. */
 function fetchFrom(server: Server): string {

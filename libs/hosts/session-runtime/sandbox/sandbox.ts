@@ -267,7 +267,9 @@ function withoutSpace(mounts: string[]): string[] {
 
 /** A folder that a later mount covers can no longer be changed, nor be seen. */
 function isCoveredLater(path: string, later: string[]): boolean {
-  const folders = later.filter((_, index) => /^--(ro-)?bind/.test(later[index - 2] ?? ''));
+  const folders = later.filter((_, index) => {
+    return later[index - 1] === '--tmpfs' || /^--(ro-)?bind/.test(later[index - 2] ?? '');
+  });
   return folders.some((folder) => folder !== path && isWithin(path, [folder]));
 }
 
