@@ -8,7 +8,7 @@ export function cloneFolder(): string {
   if (found !== undefined) return found;
   throw new Failure(
     'This command needs a clone of Drover.',
-    'Use `npx @drover/server` or `npx @drover/worker`, which need none.',
+    'Use `drover-server` or `drover-worker`, the programs of the packages.',
     EXIT.usage,
   );
 }

@@ -55,7 +55,10 @@ describe('The configuration', () => {
   });
 
   test.each([
-    [{ DROVER_API_URL: undefined }, 'DROVER_API_URL'],
+    [
+      { DROVER_API_URL: undefined },
+      'DROVER_API_URL must be the http:// or https:// address of the server, such as http://127.0.0.1:3000.',
+    ],
     [{ DROVER_API_URL: 'ftp://x' }, 'DROVER_API_URL'],
     [{ DROVER_API_URL: 'http://a, ' }, 'DROVER_API_URL'],
     [{ DROVER_API_URL: 'http://a,http://b', DROVER_API_SOCKET: '/s' }, 'DROVER_API_SOCKET'],

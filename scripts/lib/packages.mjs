@@ -89,6 +89,10 @@ async function buildServer() {
   copy(into, 'deploy/worker.env');
   for (const folder of ['dist/dashboard', 'prisma/migrations', 'deploy/pm2', 'deploy/systemd'])
     cpSync(join(root, folder), join(into, folder), { recursive: true });
+  for (const name of API_PAGE) {
+    const path = join(root, 'node_modules', 'swagger-ui-dist', name);
+    cpSync(path, join(into, 'dist', 'swagger-ui', name));
+  }
   mkdirSync(join(into, 'bin'));
   copyFileSync(join(root, 'scripts', 'drover-server.mjs'), join(into, 'bin', 'drover-server.mjs'));
   const { dependencies } = manifestOfProject();
@@ -99,15 +103,27 @@ async function buildServer() {
     bin: { 'drover-server': 'bin/drover-server.mjs' },
     files: ['bin', 'deploy', 'dist', 'libs', 'prisma'],
     imports: importsOf(['gateway', 'server', 'start', 'worker']),
-    dependencies: {
-      '@node-rs/argon2': dependencies['@node-rs/argon2'],
-      // @nestjs/swagger serves its files.
-      'swagger-ui-dist': versionOf('swagger-ui-dist'),
-    },
+    dependencies: { '@node-rs/argon2': dependencies['@node-rs/argon2'] },
     // `up` starts a PostgreSQL of its own. There is no package for some platforms.
     optionalDependencies: postgresPackages(),
   });
 }
+
+/**
+ * The files of the page at /docs, with their licences. The package swagger-ui-dist would bring a
+ * dependency whose install script reports the installation to its maker.
+ */
+const API_PAGE = [
+  'favicon-16x16.png',
+  'favicon-32x32.png',
+  'swagger-ui.css',
+  'swagger-ui-bundle.js',
+  'swagger-ui-bundle.js.LICENSE.txt',
+  'swagger-ui-standalone-preset.js',
+  'swagger-ui-standalone-preset.js.LICENSE.txt',
+  'LICENSE',
+  'NOTICE',
+];
 
 /** The processes of sessions. Each is started by its path. */
 const SESSION_PROCESSES = Object.fromEntries(
@@ -181,10 +197,6 @@ function finish(into, manifest) {
 /** A package of node_modules. */
 function manifestOf(name) {
   return JSON.parse(readFileSync(join(root, 'node_modules', name, 'package.json'), 'utf8'));
-}
-
-function versionOf(name) {
-  return manifestOf(name).version;
 }
 
 function postgresPackages() {

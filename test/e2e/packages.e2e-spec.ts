@@ -103,7 +103,7 @@ console.log((await drover.post('/api/v1/agent-tasks', { body })).id);
 `;
 
 it('each package names its licence, Node and files, and few dependencies', () => {
-  const known = { cli: 0, client: 1, worker: 1, server: 2 };
+  const known = { cli: 0, client: 1, worker: 1, server: 1 };
   for (const [name, most] of Object.entries(known)) {
     const folder = join(top, name, 'node_modules/@drover', name);
     const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
@@ -113,6 +113,8 @@ it('each package names its licence, Node and files, and few dependencies', () =>
     });
     expect(Object.keys(manifest.dependencies ?? {}).length).toBeLessThanOrEqual(most);
     expect(readdirSync(folder)).toEqual(expect.arrayContaining(['LICENSE', 'README.md']));
+    // Its install script reports the installation to its maker.
+    expect(readdirSync(join(top, name, 'node_modules'))).not.toContain('@scarf');
   }
 });
 
@@ -121,6 +123,20 @@ it('a program of the SDK compiles in strict TypeScript', async () => {
   const said = await run(nodes[24], [compiler, '-p', join(top, 'worker')]).catch((error) => error);
   expect(said.stdout).toBe('');
 }, 60_000);
+
+it('a program of the SDK without an address or a key says how to get them', async () => {
+  const start = (env: object) =>
+    run(nodes[22], [join(top, 'worker/agent.js')], { env: { ...environment(), ...env } }).catch(
+      (error: { stderr: string }) => error.stderr,
+    );
+  const address = await start({});
+  const key = await start({ DROVER_URL: 'http://127.0.0.1:1' });
+  expect(address).toMatch(/^Error: Set DROVER_URL, .* which `drover up` prints\.$/m);
+  expect(key).toMatch(
+    /^Error: Set DROVER_API_KEY, .* `drover key create NAME --scope agents:write` prints\.$/m,
+  );
+  for (const said of [address, key]) expect(said).not.toContain('node_modules');
+});
 
 describe.each([22, 24] as const)('a server of the package in Node %i', (version) => {
   let up: Program;
@@ -150,13 +166,16 @@ describe.each([22, 24] as const)('a server of the package in Node %i', (version)
     await waitFor('the last process', () => processesWith(top).length === 0, 60_000);
   }, 90_000);
 
-  it('the server shows its dashboard, and the banner names commands of the package', async () => {
+  it('the server shows its dashboard and API, and the banner names commands of the package', async () => {
     const page = await fetch(`${access['DROVER_URL']}/`, { headers: { accept: 'text/html' } });
     expect([page.status, await page.text()]).toEqual([
       200,
       expect.stringContaining('<div id="root"'),
     ]);
-    expect(up.output).toContain('npx @drover/server down');
+    for (const file of ['', '/swagger-ui-bundle.js', '/swagger-ui.css', '/favicon-32x32.png']) {
+      expect((await fetch(`${access['DROVER_URL']}/docs${file}`)).status).toBe(200);
+    }
+    expect(up.output).toContain(`\`${binOf(join(top, 'server'), 'drover-server')} down\``);
     expect(up.output).not.toContain('npm start');
   });
 
@@ -219,10 +238,23 @@ describe.each([22, 24] as const)('a server of the package in Node %i', (version)
     expect((await mcp).stdout).toContain('"serverInfo"');
   }, 60_000);
 
-  it('the status names the server, and down ends it', async () => {
+  it('the status names the server, and a command line from elsewhere ends it', async () => {
     const status = server('status');
     expect([await status.ended, status.output]).toEqual([0, expect.stringContaining('http://')]);
-    expect(await server('down').ended).toBe(0);
+    // A registry can have a package of somebody else by the name that `npx` asks for.
+    const elsewhere = join(top, `elsewhere-${version}`);
+    mkdirSync(elsewhere);
+    writeFileSync(join(elsewhere, 'npx'), '#!/bin/sh\necho "npx $*"\nexit 9\n', { mode: 0o755 });
+    const env = { ...environment(), PATH: `${elsewhere}:${process.env['PATH']}` };
+    const drover = binOf(join(top, 'cli'), 'drover');
+    const down = new Program(drover, ['down'], env, elsewhere, nodes[20]);
+    expect([await down.ended, down.output]).toEqual([0, expect.stringContaining('has stopped')]);
     await up.ended;
+    const without = { ...env, DROVER_HOME: elsewhere };
+    const again = new Program(drover, ['up'], without, elsewhere, nodes[20]);
+    expect([await again.ended, again.output]).toEqual([
+      2,
+      expect.stringContaining('@drover/server is not installed'),
+    ]);
   }, 60_000);
 });

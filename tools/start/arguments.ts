@@ -1,4 +1,6 @@
-import { DURATION_FORM, findClone, parseDuration } from '#lib/kernel';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { DURATION_FORM, findClone, parseDuration, projectRoot } from '#lib/kernel';
 
 /** The request that `npm start` received. */
 export type Request =
@@ -14,16 +16,20 @@ const FINISH_SECONDS = 300;
 
 const isClone = findClone() !== undefined;
 
+/** The program of the package. `npx` would fetch it in every other folder. */
+const installed = join(projectRoot, '../../.bin/drover-server');
+const program = existsSync(installed) ? installed : 'drover-server';
+
 /** The command that ends the processes of this program. */
-export const STOP_COMMAND = isClone ? 'npm start -- stop' : 'npx @drover/server down';
+export const STOP_COMMAND = isClone ? 'npm start -- stop' : `${program} down`;
 
 const COMMANDS = isClone
   ? `npm start [-- --workers N] [--daemon]
 npm start -- stop [--graceful] [--timeout 5m]
 npm start -- status`
-  : `npx @drover/server up [--workers N] [--daemon]
-npx @drover/server down [--graceful] [--timeout 5m]
-npx @drover/server status`;
+  : `drover-server up [--workers N] [--daemon]
+drover-server down [--graceful] [--timeout 5m]
+drover-server status`;
 
 export const USAGE = `${COMMANDS}
 

@@ -35,6 +35,8 @@ export interface Processes {
   since: string;
   /** The process id of each program's current process, by name. */
   programs: Record<string, number>;
+  /** Node and the file of this program. `drover down` runs it again. */
+  command: string[];
 }
 
 const secret = (bytes = 32): string => randomBytes(bytes).toString('base64url');

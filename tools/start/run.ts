@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { Database, migrate } from '#lib/database';
 import { beginStack, type CleanupScope, type Stack, Supervisor } from '#lib/local-servers';
 import { ensureFirstAdministrator } from '#lib/identity';
+import { built } from '#lib/kernel';
 import type { ChildSpec } from '../shared/children.js';
 import { type DatabaseUrls, databaseUrls } from '../shared/database-urls.js';
 import { explain, Sentence } from '../shared/sentence.js';
@@ -147,6 +148,7 @@ function noteStart(home: Home, supervisor: Supervisor): Processes {
     supervisor: supervisor.pid,
     since: new Date(performance.timeOrigin).toISOString(),
     programs: {},
+    command: [process.execPath, built('tools/start/main.js')],
   };
   if (known === undefined || !areRunning(known)) home.processes = processes;
   return processes;

@@ -1,35 +1,56 @@
 import type { StdioOptions } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { findClone, projectVersion } from '#lib/kernel';
+import { findClone, projectRoot } from '#lib/kernel';
 import { runNode, runProgram } from '../children.js';
 import type { Cli } from '../cli.js';
 import type { CommandSpec, Commands } from '../command.js';
+import { findLastProgram } from '../contexts/local.js';
 import { showCoordinator } from '../coordinator-view.js';
 import { EXIT } from '../exit-codes.js';
-import { usageError } from '../failure.js';
+import { Failure, usageError } from '../failure.js';
 import type { Flags } from '../flags.js';
 import { readFinishSeconds, STOP_OPTIONS } from '../graceful.js';
 import { recover } from './coordinator.js';
 
 const MAX_WORKERS = 32;
-/** The first words of `npm start`. */
-const VERBS = { up: undefined, down: 'stop', status: 'status' } as const;
+/** The first words of the program that starts and stops everything. */
+const VERBS = { up: [], down: ['stop'], status: ['status'] } as const;
 
-/** @param verb a command of @drover/server */
-function start(cli: Cli, verb: 'up' | 'down' | 'status', ...args: string[]): Promise<number> {
+function start(cli: Cli, verb: keyof typeof VERBS, ...args: string[]): Promise<number> {
   const root = findClone();
   // The data is in DROVER_HOME or in the clone, regardless of the working directory.
   const home = process.env['DROVER_HOME'];
   const env = { ...process.env, ...(home && { DROVER_HOME: resolve(home) }) };
   // With --json, stdout contains the answer of the API only.
   const stdio: StdioOptions = ['inherit', cli.out.json ? 2 : 'inherit', 'inherit'];
+  const words = [...VERBS[verb], ...args];
   if (root === undefined) {
-    const server = `@drover/server@${projectVersion()}`;
-    return runProgram('npx', ['--yes', server, verb, ...args], { env, stdio });
+    const [node, program] = installedProgram(verb);
+    return runProgram(node, [program, ...words], { env, stdio });
   }
-  const first = VERBS[verb];
-  const words = [join(root, 'scripts', 'start.mjs'), ...(first ? [first] : []), ...args];
-  return runNode(words, { cwd: root, env, stdio });
+  return runNode([join(root, 'scripts', 'start.mjs'), ...words], { cwd: root, env, stdio });
+}
+
+/**
+ * The program of the package @drover/server, without a clone. It is never fetched: a registry can
+ * have a package of somebody else by that name.
+ *
+ * @returns Node and the file
+ * @throws Failure if it is not installed
+ */
+function installedProgram(verb: keyof typeof VERBS): [node: string, file: string] {
+  const beside = [process.execPath, join(projectRoot, '../server/dist/tools/start/main.js')];
+  const last = findLastProgram() ?? [];
+  // The last program has the Node with which it runs. An update can have replaced it.
+  const found = verb === 'up' ? [beside, last] : [last, beside];
+  const [node, file] = found.find((each) => each.length > 0 && each.every(existsSync)) ?? [];
+  if (node !== undefined && file !== undefined) return [node, file];
+  throw new Failure(
+    'The package @drover/server is not installed beside this command line.',
+    'Install both packages in one folder, or run `drover-server` where it is installed.',
+    EXIT.usage,
+  );
 }
 
 const up = (usage: string, example: string): CommandSpec => ({

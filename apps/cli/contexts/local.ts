@@ -27,6 +27,14 @@ export function findAdministrator(): { email: string; password: string } | undef
   });
 }
 
+/** Finds Node and the program of the last `drover up`. Either can have been removed since. */
+export function findLastProgram(): string[] | undefined {
+  return readHome((home) => {
+    const text = read(home, 'processes.json');
+    return text && (JSON.parse(text) as { command?: string[] }).command;
+  });
+}
+
 /** Reads from the data folder of `drover up`. */
 function readHome<T>(load: (home: string) => T | undefined | ''): T | undefined {
   return load(droverHome()) || undefined;

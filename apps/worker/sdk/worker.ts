@@ -8,7 +8,7 @@ import {
 } from '#lib/agent-host';
 import { endNow, lineWriter } from '#lib/kernel';
 import { register } from '../agent/registration.js';
-import { readConfig, type WorkerConfig } from '../config.js';
+import { NoCredentials, readConfig, type WorkerConfig } from '../config.js';
 import { DiskSpace } from '../runs/disk-space.js';
 import { recover } from '../runs/recovery.js';
 import type { RegisteredWorker } from '../runs/runs.js';
@@ -43,9 +43,15 @@ export class Worker {
    */
   constructor(private readonly options: WorkerOptions) {
     this.handlers = new Map(Object.entries(options.tasks));
-    if (this.handlers.size === 0) throw new Error('A worker needs a handler in `tasks`.');
     const env = environmentOf(options);
-    this.config = readConfig(env);
+    try {
+      if (this.handlers.size === 0) throw new Error('A worker needs a handler in `tasks`.');
+      this.config = configOf(env);
+    } catch (error) {
+      // The stack begins in the program, where the option is missing.
+      Error.captureStackTrace(error as Error, Worker);
+      throw error;
+    }
     this.findsName = !env['DROVER_WORKER_NAME'] && this.config.agentId === undefined;
     const { logLevel, name } = this.config;
     this.log = new Log(options.writeLog ?? lineWriter(2), logLevel, { worker: name });
@@ -146,10 +152,30 @@ export class Worker {
   }
 }
 
+/** @throws Error */
+function configOf(env: NodeJS.ProcessEnv): WorkerConfig {
+  if (!env['DROVER_API_URL']?.trim() && !env['DROVER_API_URL_FILE']) {
+    throw new Error(
+      'Set DROVER_URL, or the option `url`, to the address of Drover, such as http://127.0.0.1:3000, ' +
+        'which `drover up` prints.',
+    );
+  }
+  try {
+    return readConfig(env);
+  } catch (error) {
+    if (!(error instanceof NoCredentials)) throw error;
+    throw new Error(
+      'Set DROVER_API_KEY, or the option `apiKey`, to an API key with the scope agents:write, ' +
+        'which `drover key create NAME --scope agents:write` prints.',
+      { cause: error },
+    );
+  }
+}
+
 function environmentOf(options: WorkerOptions): NodeJS.ProcessEnv {
   const { env } = process;
   const given: Record<string, string | number | undefined> = {
-    DROVER_API_URL: options.url ?? env['DROVER_API_URL'] ?? env['DROVER_URL'],
+    DROVER_API_URL: options.url ?? (env['DROVER_API_URL'] || env['DROVER_URL']),
     DROVER_API_KEY: options.apiKey,
     DROVER_WORKER_NAME: options.name,
     DROVER_WORKER_CAPABILITIES: options.capabilities?.join(),

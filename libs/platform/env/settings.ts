@@ -28,15 +28,17 @@ export function oneOf<const T extends readonly string[]>(values: T) {
 
 /** An http:// or https:// address; `whose` completes "must be the address". */
 export function webAddress(whose: string) {
-  return z.url({
-    protocol: /^https?$/,
-    error: `must be the http:// or https:// address ${whose}`,
-  });
+  return z.url({ protocol: /^https?$/, error: addressRule(whose) });
+}
+
+function addressRule(whose: string): string {
+  return `must be the http:// or https:// address ${whose}`;
 }
 
 /** Addresses of a program over http or https, separated by commas. */
 export function webAddresses(whose: string) {
-  const addresses = z.string().transform((text) => text.split(',').map((one) => one.trim()));
+  const texts = z.string(addressRule(whose));
+  const addresses = texts.transform((text) => text.split(',').map((one) => one.trim()));
   return addresses.pipe(z.array(webAddress(whose)));
 }
 

@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { built } from '#lib/kernel';
 import { API_PREFIX } from '../server/configure.js';
 import { Problem } from './api-errors.js';
 import { withNullTypes } from './null-types.js';
@@ -58,6 +60,9 @@ const HEADERS = {
   'x-content-type-options': 'nosniff',
 };
 
+/** The files of the page in an installed package. A clone has them in node_modules. */
+const SHIPPED_PAGE = built('swagger-ui');
+
 /** Serves the document at /docs/openapi.json, and at /docs a page to read and try it. */
 export function setupOpenApi(app: NestFastifyApplication, options: OpenApiOptions): void {
   const fastify = app.getHttpAdapter().getInstance();
@@ -74,5 +79,6 @@ export function setupOpenApi(app: NestFastifyApplication, options: OpenApiOption
     jsonDocumentUrl: 'docs/openapi.json',
     yamlDocumentUrl: 'docs/openapi.yaml',
     customSiteTitle: 'Drover API',
+    customSwaggerUiPath: existsSync(SHIPPED_PAGE) ? SHIPPED_PAGE : undefined,
   });
 }
