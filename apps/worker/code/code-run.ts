@@ -23,7 +23,7 @@ import { type CodeRunParts, type CodeStart, startCode } from './code-start.js';
 import { authorOf, KeptWork, wordsOf } from './kept-work.js';
 import { HOME_FOLDER, reachOfRepository, variablesOf } from './run-script.js';
 import { RefusedDiff, sendDiff } from './send-diff.js';
-import { StateFiles } from './state-files.js';
+import { STATE_FOLDER, StateFiles } from './state-files.js';
 import type { SubmitChange } from './types.js';
 
 /** The part of a session's specification that a repository adds. */
@@ -176,7 +176,7 @@ export class CodeRun {
       listen: isShared ? 'loopback' : { socket },
       admit: () => this.admit(),
       refresh: () => this.repository.fetch(),
-      forward: (from, to) => this.forward(from, to),
+      forward: (from, to) => this.take(from, to),
       note: (text) => this.note(text),
     });
     return isShared ? [] : [{ port: PORT, socket }];
@@ -194,6 +194,14 @@ export class CodeRun {
       const why = 'This run is no longer the live run of its task: nothing was changed';
       return { admitted: false, why };
     }
+  }
+
+  /** Takes a push of the session. A merge or rebase lands each of its commits, views of the run too. */
+  private async take(from: string | undefined, to: string): Promise<Admission> {
+    const views = this.begin.writesState ? await this.run.newCommitWith(STATE_FOLDER, from) : '';
+    if (views === '') return this.forward(from, to);
+    const commit = `The commit ${views.slice(0, 12)} has ${STATE_FOLDER}`;
+    return { admitted: false, why: `${commit}, which belongs to no change: leave it out` };
   }
 
   /** The branch of the run is at the target's commit before its first push. */

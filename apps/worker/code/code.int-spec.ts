@@ -129,10 +129,17 @@ useCodeShop();
   });
 
   it('has no views in a repository that ignores no files, also when the agent commits them', async () => {
-    const { outcome, diff, state } = await work(
+    const taskId = newId();
+    const branch = `codex/${taskId}`;
+    const { outcome, diff, state, lines } = await work(
       `set -e; printf '!*\n' > .gitignore; git add -A; git commit -qm "By hand"
-       git ls-files --error-unmatch .worker-state/worker-auth.json; echo two > b.txt`,
+       git ls-files --error-unmatch .worker-state/worker-auth.json; echo two > b.txt
+       git rm -rqf --cached .worker-state; git commit -qm Without; git push && exit 9; echo refused`,
+      { taskId },
     );
+    expect(lines).toMatch(/The commit \w{12} has .worker-state/);
+    expect(lines).toContain('refused');
+    expect(remote.git('log', '--format=%s', branch)).not.toContain('By hand');
     expect(outcome).toMatchObject({ kind: 'succeeded', change: { filesChanged: 2 } });
     expect(diff).toContain('b/b.txt');
     expect(diff).not.toContain('worker-state');

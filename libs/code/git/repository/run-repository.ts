@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeOwned } from '#lib/session-runtime';
-import { git, type GitCall } from '../process/git.js';
+import { git, type GitCall, gitText } from '../process/git.js';
 import { commitOf, makeBare } from './folders.js';
 import type { Mirror } from './mirror.js';
 
@@ -77,6 +77,19 @@ export class RunRepository {
   /** The commit of the run's branch. */
   tip(): Promise<string | undefined> {
     return commitOf(this.ref, this.call);
+  }
+
+  /**
+   * The latest commit that changes a path, of those that only the run's branch has.
+   *
+   * @param from a commit whose history does not count
+   * @returns '' if there is none
+   * @throws GitError
+   */
+  newCommitWith(path: string, from?: string): Promise<string> {
+    const known = [`--exclude=${this.branch}`, '--branches', ...(from === undefined ? [] : [from])];
+    const range = ['-1', '--full-history', this.ref, '--not', ...known];
+    return gitText(['rev-list', ...range, '--', `:(top,literal)${path}`], this.call);
   }
 
   /** @throws GitError if the branch is no longer at `from` */
