@@ -2,7 +2,9 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, jest } from '@jest/globals';
 import { newId } from '#lib/kernel';
+import type { RuntimeSession } from '#lib/session-runtime';
 import { TestRepository } from '../../../libs/code/git/testing/repositories.js';
+import { waitFor } from '../../../test/support/wait-for.js';
 import {
   accessTo,
   changeOf,
@@ -16,6 +18,19 @@ import {
   work,
   workOf,
 } from './testing/code-shop.js';
+
+/** All but the intervals. */
+const OTHER_TIMERS = [
+  'Date',
+  'hrtime',
+  'nextTick',
+  'performance',
+  'queueMicrotask',
+  'setImmediate',
+  'clearImmediate',
+  'setTimeout',
+  'clearTimeout',
+] as const;
 
 useCodeShop();
 
@@ -57,6 +72,33 @@ useCodeShop();
       ['merged', 2],
       ['merged', 3],
     ]);
+  });
+
+  it('that is closed or paused is no longer proven in advance after the next renewal', async () => {
+    const slow = { acceptance: 'test ! -f two.txt || sleep 900', acceptanceTimeoutSeconds: 900 };
+    const access = accessTo({ setup: null, ...slow });
+    const one = await work('echo one > one.txt');
+    const two = await work('echo two > two.txt');
+    const person = new TestRepository(place.path('checked-out'));
+    person.commit({ 'theirs.txt': 'theirs\n' });
+    person.git('push', '-q', remote.path, 'main');
+    const spawn = jest.spyOn(host.driver, 'spawn');
+    // Only the renewals of the lease wait for their time.
+    jest.useFakeTimers({ doNotFake: [...OTHER_TIMERS] });
+    try {
+      const reports = await stepsOf([workOf('land', one, { access, next: two })], undefined, {
+        planLanding: async () => {
+          await waitFor('both proofs', () => Promise.resolve(spawn.mock.results.length === 2));
+          jest.advanceTimersByTime(10_000);
+          const sessions = spawn.mock.results.map(({ value }) => value as Promise<RuntimeSession>);
+          await Promise.all(sessions.map(async (session) => (await session).exit));
+        },
+      });
+      expect(reports).toMatchObject([{ outcome: 'merged' }]);
+    } finally {
+      jest.useRealTimers();
+      spawn.mockRestore();
+    }
   });
 
   it('shares no setup that a change has made', async () => {
