@@ -1,5 +1,9 @@
-import { ConnectionProblem, DroverProblem, type ErrorCode } from '#lib/api-client';
+import { ConnectionProblem, DroverProblem, type ErrorCode, type Problem } from '#lib/api-client';
+import { adviceFor, nameOfField } from './advice.js';
+import type { CommandSpec } from './command.js';
 import { EXIT, type ExitCode } from './exit-codes.js';
+
+type Spec = Pick<CommandSpec, 'usage' | 'options'>;
 
 /** An error for users: what failed, then what to do. */
 export class Failure extends Error {
@@ -20,10 +24,10 @@ export function usageError(
   return new Failure(message, advice, EXIT.usage);
 }
 
-/** Converts any thrown error to a failure for users. */
-export function toFailure(error: unknown): Failure {
+/** Converts any thrown error to a failure for users. @param spec the command that failed */
+export function toFailure(error: unknown, spec?: Spec): Failure {
   if (error instanceof Failure) return error;
-  if (error instanceof DroverProblem) return describeProblem(error);
+  if (error instanceof DroverProblem) return describeProblem(error, spec);
   if (error instanceof ConnectionProblem) {
     const advice = 'Start Drover with `drover up`, or check the server with `drover context show`.';
     return new Failure(error.message, advice, EXIT.unreachable);
@@ -35,16 +39,25 @@ export function toFailure(error: unknown): Failure {
   );
 }
 
-const SIGN_IN: Partial<Record<ErrorCode, string>> = {
-  wrong_token_kind: 'Sign in as a user with `drover login`. An API key is not sufficient.',
-};
+/** Refusals whose detail says all that the title says. */
+const TITLE_IN_DETAIL: readonly ErrorCode[] = ['illegal_transition', 'wrong_token_kind'];
 
-function describeProblem({ problem, status, message }: DroverProblem): Failure {
-  const fields = (problem.errors ?? []).map(({ field, message: why }) => `\n  ${field}: ${why}`);
-  const advice =
-    SIGN_IN[problem.code] ??
-    (status === 401 ? 'Sign in with `drover login`, or set an API key.' : problem.advice);
-  return new Failure(`${message}${fields.join('')}`, advice, toExitCode(status));
+function describeProblem(error: DroverProblem, spec?: Spec): Failure {
+  const { problem, status, code } = error;
+  const fields = (problem.errors ?? []).map(
+    ({ field, message }) => `\n  ${spec ? nameOfField(field, spec) : field}: ${message}`,
+  );
+  const detail = TITLE_IN_DETAIL.includes(code) ? problem.detail : undefined;
+  const advice = status === 401 ? describeSignIn(problem) : adviceFor(problem);
+  return new Failure(`${detail ?? error.message}${fields.join('')}`, advice, toExitCode(status));
+}
+
+function describeSignIn({ code, detail }: Problem): string {
+  if (code !== 'wrong_token_kind') return 'Sign in with `drover login`, or set an API key.';
+  const isForUsers = /token of [^,]*\ba user\b/.test(detail ?? '');
+  return isForUsers
+    ? 'Sign in with `drover login`.'
+    : 'Set such a token, or choose another context.';
 }
 
 function toExitCode(status: number): ExitCode {

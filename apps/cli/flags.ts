@@ -1,3 +1,4 @@
+import { parseTokens, TOKENS_FORM } from '#lib/api-client';
 import { DURATION_FORM, parseDuration } from '#lib/kernel';
 import { usageError } from './failure.js';
 
@@ -49,6 +50,12 @@ export class Flags {
     return seconds;
   }
 
+  /** Reads a number of tokens such as `1.5M`. @throws Failure if the value is none */
+  tokens(name: string): string | undefined {
+    const text = this.text(name);
+    return text === undefined ? undefined : toTokens(text, `--${name}`);
+  }
+
   /** Reads `NAME=VALUE` pairs. `NAME` alone takes its value from the environment. */
   pairs(name: string): Record<string, string> | undefined {
     const list = this.list(name);
@@ -68,6 +75,13 @@ export class Flags {
   private value(name: string): unknown {
     return this.options[name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())];
   }
+}
+
+/** Reads a number of tokens. @throws Failure if the text is none */
+export function toTokens(text: string, name: string): string {
+  const tokens = parseTokens(text);
+  if (tokens === undefined) throw usageError(`${name} needs ${TOKENS_FORM}, not "${text}".`);
+  return tokens;
 }
 
 /** Removes fields that are undefined. */

@@ -115,15 +115,18 @@ function addCommand(parent: Command, spec: CommandSpec, onEnd: (exitCode: number
   });
 }
 
-/** Adds to a 404 that the first argument is the id of another kind of thing. */
+/** Names options in a refusal. Adds to a 404 that the first argument is the id of another kind. */
 async function withHint(cli: Cli, spec: CommandSpec, failed: { args: string[]; error: unknown }) {
   const { args, error } = failed;
   const [word] = args;
-  if (!(error instanceof DroverProblem) || error.status !== 404 || word === undefined) return error;
+  if (!(error instanceof DroverProblem)) return error;
+  const failure = toFailure(error, spec);
+  if (error.stack !== undefined) failure.stack = error.stack;
+  if (error.status !== 404 || word === undefined) return failure;
   const { hintAtOther, kindsOf } = await import('./names.js');
   const kind = kindsOf(spec.usage)[0]?.kind;
   const hint = kind && (await hintAtOther(cli, kind, word));
-  return hint ? new Failure(toFailure(error).message, hint, EXIT.notFound) : error;
+  return hint ? new Failure(failure.message, hint, EXIT.notFound) : failure;
 }
 
 /** The values that stand for things by a part of an id or by a name are replaced by ids. */

@@ -34,6 +34,7 @@ export const TASK_OPTIONS: readonly OptionSpec[] = [
   ['--concurrency-limit <count>', 'number of tasks of the key that run at once (default 1)'],
   ['--debounce-key <text>', 'key whose waiting task gets the start of this one'],
   ['--max-retries <count>', 'maximum number of retries'],
+  ['--retry-backoff <duration>', 'maximum delay of the first retry; it doubles with each retry'],
   ['--estimated-tokens <count>', 'tokens that a run reserves from its budgets'],
 ];
 
@@ -81,7 +82,8 @@ export function toTaskFields(
     concurrencyLimit: flags.number('concurrency-limit'),
     debounceKey: flags.text('debounce-key'),
     maxRetries: flags.number('max-retries'),
-    estimatedTokens: flags.text('estimated-tokens'),
+    retryBackoffSeconds: flags.seconds('retry-backoff'),
+    estimatedTokens: flags.tokens('estimated-tokens'),
     inputContext: Object.keys(inputContext).length > 0 ? inputContext : undefined,
   });
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { TestFleet } from '../support/fleet.js';
 import { type Ended, Terminal } from './terminal.js';
 
-/** Short ids and names in the command line. */
+/** Short ids, names and numbers in the command line. */
 
 let fleet: TestFleet;
 
@@ -106,4 +106,27 @@ it('a budget names its project, and a password prompt without input fails at onc
   expect(await json('budget', 'show', budget)).toMatchObject({ scopeName: 'Looks alike' });
   const closed = await drover(['login', `http://127.0.0.1:${fleet.port}`, '--email', 'a@b.test']);
   expect([closed.code, closed.stderr]).toEqual([2, expect.stringContaining('No answer')]);
+});
+
+it('a budget is created, raised and shown with its forecast', async () => {
+  const to = new Date(Date.now() + 86_400_000).toISOString();
+  // A budget of the workspace would stop the tasks of later tests.
+  const project = (await drover(['project', 'create', 'Frugal'])).stdout.trim();
+  const of = ['--project', 'Frugal'];
+  const made = await drover(['budget', 'create', '1k', ...of, '--to', to]);
+  const id = made.stdout.trim();
+  const wrong = await drover(['budget', 'create', 'many', ...of, '--to', to]);
+  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('1,000,000, 500k')]);
+  await drover(['budget', 'edit', id, '--tokens', '2,000']);
+  expect(await json('budget', 'show', id)).toMatchObject({
+    scopeId: project,
+    allocated: '2000',
+    projection: { recommendation: 'CONTINUE' },
+  });
+  await drover(['budget', 'edit', id, '--every', 'week', '--time-zone', 'Asia/Tokyo']);
+  expect(await json('budget', 'show', id)).toMatchObject({
+    recurrence: { every: 'week', timeZone: 'Asia/Tokyo', allocated: '2000' },
+  });
+  await drover(['budget', 'edit', id, '--once']);
+  expect(await json('budget', 'show', id)).toMatchObject({ recurrence: null });
 });

@@ -65,7 +65,7 @@ describe('run', () => {
     const { code, stdout, stderr } = await drover(['run', '--', process.execPath, '-e', script]);
     expect([code, stdout]).toEqual([7, 'to stdout\n']);
     expect(stderr).toContain('to stderr');
-    expect(stderr).toContain('the task ended as FAILED');
+    expect(stderr).toContain('the task ended as FAILED: Exited with 7');
   });
 
   it('run exits with 0 if the command succeeds', async () => {
@@ -202,7 +202,7 @@ describe('tasks', () => {
     const made = await json<{ id: string }[]>('task', 'create', '--file', writeListFile());
     const [id = ''] = made.map((task) => task.id);
     const { code, stdout, stderr } = await drover(['task', 'cancel', NO_SUCH, id]);
-    expect([code, stdout]).toEqual([5, `${id} cancelled: ABORTED\n`]);
+    expect([code, stdout]).toEqual([5, `${id} cancelled\n`]);
     expect(stderr).toContain(NO_SUCH);
   });
 
@@ -215,8 +215,18 @@ describe('tasks', () => {
     expect(await json('task', 'show', id)).toMatchObject({ priority: 9 });
     expect((await drover(['task', 'explain', id])).stdout).toContain('reason\t');
     const cancelled = await drover(['task', 'cancel', id, '--reason', 'enough']);
-    expect(cancelled.stdout).toBe(`${id} cancelled: ABORTED\n`);
-    expect((await drover(['task', 'logs', id])).stdout).toContain('enough');
+    expect(cancelled.stdout).toBe(`${id} cancelled\n`);
+    expect((await drover(['task', 'logs', id])).stdout).toMatch(
+      /Created by .*Cancelled by .*enough/s,
+    );
+    const bare = await drover(['task', 'create', '--title', 'No command']);
+    expect(bare.stderr).toContain('without a command');
+    const again = await drover(['task', 'resume', id]);
+    expect([again.code, again.stderr]).toEqual([
+      4,
+      expect.stringMatching(/^drover: The task is ABORTED/),
+    ]);
+    expect(again.stderr).not.toContain('`current`');
   });
 
   it('task create reads a graph from a YAML file', async () => {
@@ -311,27 +321,6 @@ describe('every other group', () => {
     const { code, stdout, stderr } = await drover(line.split(' '));
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toContain(expected);
-  });
-
-  it('a budget is created, raised and shown with its forecast', async () => {
-    const to = new Date(Date.now() + 86_400_000).toISOString();
-    // A budget of the workspace would stop the tasks of later tests.
-    const project = (await drover(['project', 'create', 'Frugal'])).stdout.trim();
-    const of = ['--project', 'Frugal'];
-    const made = await drover(['budget', 'create', '1000', ...of, '--to', to]);
-    const id = made.stdout.trim();
-    await drover(['budget', 'edit', id, '--tokens', '2000']);
-    expect(await json('budget', 'show', id)).toMatchObject({
-      scopeId: project,
-      allocated: '2000',
-      projection: { recommendation: 'CONTINUE' },
-    });
-    await drover(['budget', 'edit', id, '--every', 'week', '--time-zone', 'Asia/Tokyo']);
-    expect(await json('budget', 'show', id)).toMatchObject({
-      recurrence: { every: 'week', timeZone: 'Asia/Tokyo', allocated: '2000' },
-    });
-    await drover(['budget', 'edit', id, '--once']);
-    expect(await json('budget', 'show', id)).toMatchObject({ recurrence: null });
   });
 
   it('a key of a provider is set from standard input, listed without its value and removed', async () => {

@@ -4,7 +4,7 @@ import type { CommandSpec, Commands } from '../command.js';
 import { usageError } from '../failure.js';
 import { omitUndefined } from '../flags.js';
 import { LIST_OPTIONS, readList } from '../lists.js';
-import { formatAge } from '../output/output.js';
+import { formatAge, formatDuration } from '../output/output.js';
 
 /** Terminated agents are listed on request only. */
 const IN_FLEET = ['STARTING', 'IDLE', 'WORKING', 'DRAINING', 'ERROR'];
@@ -56,7 +56,27 @@ const show: CommandSpec = {
   examples: ['agent show $AGENT'],
   run: async (cli, [id = '']) => {
     const agent = await cli.drover.get('/api/v1/agents/{id}', { params: { path: { id } } });
-    cli.out.record(agent, Object.entries(agent));
+    cli.out.record(agent, [
+      ['id', agent.id],
+      ['name', agent.name],
+      ['status', formatStatus(agent)],
+      ['slots', `${agent.liveRuns} of ${agent.maxConcurrentTasks} in use`],
+      ['mode', agent.mode],
+      ['model', agent.model],
+      ['task types', agent.taskTypes.join(', ') || 'all types'],
+      ['capabilities', agent.capabilities.join(', ')],
+      ['dedicated to', agent.dedicatedTo.join(', ')],
+      ['command', agent.command.join(' ')],
+      ['secrets', Object.keys(agent.secrets).join(', ')],
+      ['assignment', agent.coordinatorEnabled ? null : 'switched off'],
+      ['host', agent.hostName],
+      ['version', agent.agentVersion],
+      ['restarts', agent.restartCount],
+      ['last seen', agent.lastSeenAt ?? 'never'],
+      ['resting until', agent.restingUntil],
+      ['termination reason', agent.terminationReason],
+      ['registered', agent.createdAt],
+    ]);
   },
 };
 
@@ -67,7 +87,19 @@ const health: CommandSpec = {
   run: async (cli, [id = '']) => {
     const params = { path: { id } };
     const answer = await cli.drover.get('/api/v1/agents/{id}/health', { params });
-    cli.out.record(answer, Object.entries(answer));
+    const { ageSeconds, memoryMb, cpuPercent, progressPercent } = answer;
+    cli.out.record(answer, [
+      ['health', answer.status],
+      ['status', answer.agentStatus],
+      ['last heartbeat', ageSeconds === null ? 'never' : `${formatDuration(ageSeconds)} ago`],
+      ['stale after', formatDuration(answer.staleThresholdSeconds)],
+      ['slots', `${answer.liveRuns} of ${answer.maxConcurrentTasks} in use`],
+      ['task', answer.currentTaskId],
+      ['progress', progressPercent === null ? null : `${progressPercent}%`],
+      ['step', answer.currentStep],
+      ['memory', memoryMb === null ? null : `${memoryMb} MiB`],
+      ['cpu', cpuPercent === null ? null : `${cpuPercent}%`],
+    ]);
   },
 };
 

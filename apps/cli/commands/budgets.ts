@@ -1,7 +1,7 @@
 import type { components } from '#lib/api-client';
 import type { CommandSpec, Commands } from '../command.js';
 import { usageError } from '../failure.js';
-import { type Flags, omitUndefined } from '../flags.js';
+import { type Flags, omitUndefined, toTokens } from '../flags.js';
 import { LIST_OPTIONS, readList } from '../lists.js';
 import { formatAge, formatBar, type Output } from '../output/output.js';
 
@@ -143,11 +143,11 @@ const create: CommandSpec = {
     POLICY,
   ],
   examples: [
-    'budget create 1000000 --to 2026-12-31T00:00:00Z',
+    'budget create 1.5M --to 2026-12-31T00:00:00Z',
     'budget create 20000 --project Website --to 2026-12-31T00:00:00Z',
     'budget create 1000000 --every month --time-zone Europe/Berlin',
   ],
-  run: async (cli, [allocated = ''], flags) => {
+  run: async (cli, [tokens = ''], flags) => {
     const project = flags.text('project');
     const fallback = project === undefined ? 'global' : 'project';
     const scope = (flags.text('scope') ?? fallback) as Budget['scope'];
@@ -155,7 +155,7 @@ const create: CommandSpec = {
     const from = flags.text('from');
     const body = {
       scope,
-      allocated,
+      allocated: toTokens(tokens, '<tokens>'),
       ...omitUndefined({
         recurrence,
         periodStart: recurrence ? from : (from ?? new Date().toISOString()),
@@ -188,7 +188,7 @@ const edit: CommandSpec = {
     if (recurrence && flags.has('once')) throw usageError('--once does not go with --every.');
     const body = {
       ...omitUndefined({
-        allocated: flags.text('tokens'),
+        allocated: flags.tokens('tokens'),
         periodStart: flags.text('from'),
         periodEnd: flags.text('to'),
         recurrence,
@@ -211,7 +211,8 @@ const reallocate: CommandSpec = {
   usage: 'reallocate <from> <to> <tokens>',
   summary: 'Move tokens from one budget to another',
   examples: ['budget reallocate $FROM $TO 5000'],
-  run: async (cli, [id = '', to = '', amount = '']) => {
+  run: async (cli, [id = '', to = '', tokens = '']) => {
+    const amount = toTokens(tokens, '<tokens>');
     const params = { path: { id } };
     const body = { to, amount };
     const answer = await cli.drover.post('/api/v1/budgets/{id}/reallocate', { params, body });

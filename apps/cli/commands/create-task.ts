@@ -13,7 +13,8 @@ export const createTask: CommandSpec = {
   about:
     'The words after `--` are the command that a worker runs. A JSON or YAML file has a task, a ' +
     'list, or `tasks:` with a list. Tasks of a list can depend on each other by `ref`. With a ' +
-    'template, the options and the file replace its fields.',
+    'template, the options and the file replace its fields. Without a command, a file and a ' +
+    'template, --title is required, and an agent must take the type (default `command`).',
   options: [
     ['--file <path>', 'file with the tasks; - reads standard input'],
     ['--template <template>', 'name or ID of the template of the task'],
@@ -31,11 +32,14 @@ export const createTask: CommandSpec = {
     const template = flags.text('template');
     if (template !== undefined && 'only' in found) {
       const task = await createOfTemplate(cli, template, { ...found.only, ...fields });
-      return printCreated(cli, [task], false);
+      printCreated(cli, [task], false);
+      return noteWait(cli, task);
     }
     if ('only' in found) {
       const body = addDefaults({ ...found.only, ...fields }, args);
-      return printCreated(cli, [await cli.drover.post('/api/v1/agent-tasks', { body })], false);
+      const task = await cli.drover.post('/api/v1/agent-tasks', { body });
+      printCreated(cli, [task], false);
+      return noteWait(cli, task);
     }
     if (Object.keys(fields).length > 0 || template !== undefined)
       throw usageError('Options cannot change a list of tasks.', 'Remove the options.');
@@ -50,6 +54,21 @@ function addDefaults(task: Partial<NewTask>, command: readonly string[]): NewTas
   const { title = command.join(' ').slice(0, 200), taskType = 'command', ...rest } = task;
   if (title === '') throw usageError('The option --title is missing.');
   return { title, taskType, ...rest };
+}
+
+/** Reasons of a wait that lasts until somebody starts or changes an agent. */
+const NOBODY_TAKES_IT =
+  /^(?:no_capable_agent|agents_(?:reserved|in_error|offline|disabled|without_command))$/;
+
+/** Notes that no agent can take the task now. Without an answer there is no note. */
+async function noteWait(cli: Cli, { id, status }: Task): Promise<void> {
+  if (status !== 'PENDING') return;
+  const params = { path: { id } };
+  const explained = await cli.drover
+    .get('/api/v1/agent-tasks/{id}/explain', { params })
+    .catch(() => undefined);
+  const reason = explained?.reasons.find(({ code }) => NOBODY_TAKES_IT.test(code));
+  if (reason) cli.out.note(`drover: the task waits. ${reason.message}`);
 }
 
 function printCreated(cli: Cli, tasks: readonly Task[], many: boolean): void {

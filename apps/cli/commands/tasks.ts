@@ -205,7 +205,7 @@ async function runForEach(
   for (const id of ids) {
     try {
       const task = await send(id);
-      cli.out.done(task, `${task.id} ${result}: ${task.status}`);
+      cli.out.done(task, `${task.id} ${result}`);
     } catch (error) {
       const failure = toFailure(error);
       // An error of one task does not stop the others, but an unreachable server does.

@@ -1,10 +1,19 @@
-import type { components } from '#lib/api-client';
+import { type components, parseTokens, TOKENS_FORM, TOKENS_PATTERN } from '#lib/api-client';
 import { useRead } from '../api/read.js';
 import { stripControls, formatCount } from '../domain/format.js';
 import { toLabel } from './badge.js';
 import { Ago, Meter } from './parts.js';
 
 export type Budget = components['schemas']['Budget'];
+
+/** Properties of a field for a number of tokens. Browsers show the title for other texts. */
+export const TOKENS_INPUT = { pattern: TOKENS_PATTERN, title: `Enter ${TOKENS_FORM}` };
+
+/** The tokens of such a field as digits. */
+export function readTokens(form: FormData, name: string): string {
+  const text = String(form.get(name));
+  return parseTokens(text) ?? text;
+}
 
 interface BudgetLinesProps {
   budgets: Budget[];

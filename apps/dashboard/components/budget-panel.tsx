@@ -3,7 +3,14 @@ import { useCommand, useRead } from '../api/read.js';
 import { useWorkspace } from '../api/workspace.js';
 import { formatCount } from '../domain/format.js';
 import { Badge } from './badge.js';
-import { type Budget, budgetName, describeNext, POLICIES } from './budget-lines.js';
+import {
+  type Budget,
+  budgetName,
+  describeNext,
+  POLICIES,
+  readTokens,
+  TOKENS_INPUT,
+} from './budget-lines.js';
 import { FormDialog, ifMatch } from './form-dialog.js';
 import { Ago, Facts, Field, Loaded, Meter, Panel } from './parts.js';
 
@@ -127,7 +134,7 @@ function Actions({ budget, others }: { budget: Budget; others: Budget[] }) {
     (api, form: FormData) =>
       api.patch('/api/v1/budgets/{id}', {
         params: { path, header: ifMatch(form) },
-        body: { allocated: String(form.get('allocated')) },
+        body: { allocated: readTokens(form, 'allocated') },
       }),
     { done: 'Budget updated', changes: CHANGES },
   );
@@ -135,7 +142,7 @@ function Actions({ budget, others }: { budget: Budget; others: Budget[] }) {
     (api, form: FormData) =>
       api.post('/api/v1/budgets/{id}/reallocate', {
         params: { path },
-        body: { to: String(form.get('to')), amount: String(form.get('amount')) },
+        body: { to: String(form.get('to')), amount: readTokens(form, 'amount') },
       }),
     { done: 'Tokens moved', changes: CHANGES },
   );
@@ -177,14 +184,7 @@ function Actions({ budget, others }: { budget: Budget; others: Budget[] }) {
 function Tokens({ name, value }: { name: string; value?: string }) {
   return (
     <Field label="Tokens">
-      <input
-        className="input"
-        name={name}
-        required
-        inputMode="numeric"
-        pattern="[0-9]+"
-        defaultValue={value}
-      />
+      <input className="input" name={name} required {...TOKENS_INPUT} defaultValue={value} />
     </Field>
   );
 }

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import type { components } from '#lib/api-client';
 import { useCommand, usePages } from '../api/read.js';
 import { useWorkspace } from '../api/workspace.js';
-import { POLICIES } from '../components/budget-lines.js';
+import { POLICIES, readTokens, TOKENS_INPUT } from '../components/budget-lines.js';
 import { BudgetPanel } from '../components/budget-panel.js';
 import { FormDialog } from '../components/form-dialog.js';
 import { Button, Empty, Field, Loaded, Page } from '../components/parts.js';
@@ -76,7 +76,7 @@ function NewBudget() {
       const body = {
         scope: scopeId === '' ? ('global' as const) : ('project' as const),
         ...(scopeId !== '' && { scopeId }),
-        allocated: String(form.get('allocated')),
+        allocated: readTokens(form, 'allocated'),
         policy: form.get('policy') as 'pause' | 'finish' | 'abort',
         ...periodOf(form),
       };
@@ -93,7 +93,7 @@ function NewBudget() {
       onConfirm={create.mutate}
     >
       <Field label="Tokens">
-        <input className="input" name="allocated" required inputMode="numeric" pattern="[0-9]+" />
+        <input className="input" name="allocated" required {...TOKENS_INPUT} />
       </Field>
       <Field label="Period">
         <select

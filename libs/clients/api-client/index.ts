@@ -26,6 +26,7 @@ export {
   streamLogs,
   type StreamOptions,
 } from './streams/streams.js';
+export { parseTokens, TOKENS_FORM, TOKENS_PATTERN } from './requests/tokens.js';
 export { describeEntry, describeError, WHY_NO_ESTIMATE } from './requests/words.js';
 export { TRANSCRIPT_FOLDER } from './requests/transcripts.js';
 export type { Fetch } from './requests/transport.js';

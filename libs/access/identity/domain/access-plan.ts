@@ -107,11 +107,14 @@ export function describeAccess(options: AuthOptions): DescribedAccess {
   };
 }
 
+const aKind = (kind: CallerKind): string =>
+  kind === 'api_key' ? 'an API key' : `${kind === 'agent' ? 'an' : 'a'} ${kind}`;
+
 /** @throws DroverError `wrong_token_kind` */
 export function checkKind(plan: AccessPlan, kind: CallerKind): void {
   if (plan.kinds.includes(kind)) return;
   throw new DroverError('wrong_token_kind', {
-    detail: `Accepted here: ${plan.kinds.join(', ')}. The credentials are of the kind ${kind}.`,
+    detail: `This needs the token of ${plan.kinds.map(aKind).join(' or ')}, not that of ${aKind(kind)}.`,
   });
 }
 
