@@ -125,7 +125,7 @@ SELECT f.sealed, f.confirmed_at IS NOT NULL AS confirmed, u.email,
     WHERE f.user_id = $1
 
 -- identity_find_identity
-SELECT user_id FROM user_identities WHERE issuer = $1 AND subject = $2
+SELECT id, user_id FROM user_identities WHERE issuer = $1 AND subject = $2
 
 -- identity_find_link
 SELECT w.name AS workspace_name, i.email, i.role, inviter.name AS invited_by_name, i.expires_at
@@ -221,7 +221,7 @@ WITH made AS (
    INSERT INTO user_identities (id, user_id, issuer, subject)
    SELECT $1, id, $2, $3 FROM chosen
    ON CONFLICT DO NOTHING
-   RETURNING user_id, EXISTS (SELECT FROM made) AS created
+   RETURNING id, user_id, EXISTS (SELECT FROM made) AS created
 
 -- identity_list_invitations_of
 SELECT i.id, i.workspace_id, w.name AS workspace_name, i.role, inviter.name AS invited_by_name, i.created_at,
@@ -305,6 +305,9 @@ UPDATE api_keys SET revoked_at = coalesce(revoked_at, now())
     WHERE workspace_id = $1 AND id = $2
    RETURNING id
 
+-- identity_revoke_api_keys_of
+UPDATE api_keys SET revoked_at = now() WHERE created_by = $1 AND revoked_at IS NULL RETURNING id
+
 -- identity_rotate_session
 UPDATE user_sessions s
       SET previous_refresh_hash = s.refresh_hash, refresh_hash = $3, last_used_at = now(),
@@ -340,9 +343,11 @@ WITH due AS (
      FROM due WHERE k.workspace_id = due.workspace_id AND k.id = due.id
 
 -- identity_start_session
-INSERT INTO user_sessions (id, user_id, refresh_hash, user_agent, ip_address, expires_at, renews)
-   SELECT $1, u.id, $3, $4, $5, now() + $6::int * interval '1 second', $7
-     FROM users u WHERE u.id = $2 AND u.disabled_at IS NULL
+INSERT INTO user_sessions (id, user_id, refresh_hash, user_agent, ip_address, expires_at, renews, identity_id)
+   SELECT $1, u.id, $3, $4, $5, now() + $6::int * interval '1 second', $7::uuid IS NULL, $7
+     FROM users u
+    WHERE u.id = $2 AND u.disabled_at IS NULL AND ($8::text IS NULL OR u.password_hash = $8)
+      FOR SHARE OF u
    RETURNING expires_at
 
 -- identity_take_tokens_issued_by

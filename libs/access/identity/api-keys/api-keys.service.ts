@@ -15,7 +15,7 @@ import { generateApiKey } from '../domain/api-key.js';
 import { isAtLeast } from '../domain/roles.js';
 import type { Scope } from '../domain/scopes.js';
 import { lockAccount } from '../store/lock-account.sql.js';
-import { revokeApiKey } from './api-keys.sql.js';
+import { revokeApiKey } from '../store/api-keys.sql.js';
 import { revokeTokensOfKey } from '../tokens/issued-tokens.js';
 import { Revocations } from '../tokens/revocations.js';
 

@@ -6,7 +6,7 @@ import { normalizeEmail } from '../domain/email.js';
 import { Attempts } from '../rate-limit/attempts.js';
 import { TokenService } from '../tokens/token.service.js';
 import { Credentials } from './credentials.js';
-import { type LiveSession, type Origin, Sessions } from './sessions.js';
+import { type LiveSession, type Origin, type Proof, Sessions } from './sessions.js';
 
 export interface LoginRequest {
   email: string;
@@ -53,23 +53,23 @@ export class AuthService {
     this.requirePasswords();
     const email = normalizeEmail(request.email);
     await this.attempts.toSignIn(origin.address, email);
-    const userId = await this.credentials.check(email, request.password, request.code);
-    await this.checkMembership(userId, request.workspaceId);
-    return this.start(userId, origin, { workspaceId: request.workspaceId });
+    const { password, code, workspaceId } = request;
+    const { userId, passwordHash } = await this.credentials.check(email, password, code);
+    await this.checkMembership(userId, workspaceId);
+    return this.start(userId, origin, { workspaceId, passwordHash });
   }
 
   /**
    * Starts a session of a user whose identity is proven.
    *
-   * @param how.renews false: no refresh extends the session. Default: true.
-   * @throws DroverError `invalid_credentials` if the user was disabled a moment ago
+   * @throws DroverError `invalid_credentials` if the user was disabled, or the proof ended, a moment ago
    */
   async start(
     userId: string,
     origin: Origin,
-    { workspaceId, renews = true }: { workspaceId?: string; renews?: boolean } = {},
+    { workspaceId, ...proof }: Proof & { workspaceId?: string } = {},
   ): Promise<SignIn> {
-    return this.signIn(await this.sessions.start(userId, origin, renews), workspaceId);
+    return this.signIn(await this.sessions.start(userId, origin, proof), workspaceId);
   }
 
   /**

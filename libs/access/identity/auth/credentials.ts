@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '#lib/database';
+import { Database, firstRow } from '#lib/database';
 import { DroverError } from '#lib/kernel';
 import { isOutdatedHash } from '../passwords/argon2.js';
 import { Passwords } from '../passwords/passwords.js';
@@ -16,14 +16,18 @@ export class Credentials {
   ) {}
 
   /**
-   * The user of these credentials. An unknown address, a wrong password and a disabled user take
+   * The user of these credentials, and the stored hash of the password. An unknown address, a wrong password and a disabled user take
    * the same time and get the same answer.
    *
    * @param code needed if the account has a second factor
    * @throws DroverError `invalid_credentials`, `second_factor_required`, `invalid_code` or
    *   `rate_limited`
    */
-  async check(email: string, password: string, code: string | undefined): Promise<string> {
+  async check(
+    email: string,
+    password: string,
+    code: string | undefined,
+  ): Promise<{ userId: string; passwordHash: string }> {
     const user = await this.database.service.prisma((tx) =>
       tx.user.findUnique({
         where: { email },
@@ -31,18 +35,20 @@ export class Credentials {
       }),
     );
     const matches = await this.passwords.matches(user?.passwordHash, password);
-    if (user === null || !matches || user.disabledAt !== null) {
+    const checked = user?.passwordHash ?? null;
+    if (user === null || checked === null || !matches || user.disabledAt !== null) {
       throw new DroverError('invalid_credentials');
     }
     await this.factors.check(user.id, code);
-    await this.renewHash(user.id, user.passwordHash, password);
-    return user.id;
+    return { userId: user.id, passwordHash: await this.renewHash(user.id, checked, password) };
   }
 
   /** The hash can be updated only here, where the plain password is available. */
-  private async renewHash(id: string, checked: string | null, password: string): Promise<void> {
-    if (checked === null || !isOutdatedHash(checked)) return;
+  private async renewHash(id: string, checked: string, password: string): Promise<string> {
+    if (!isOutdatedHash(checked)) return checked;
     const hash = await this.passwords.hash(password);
-    await this.database.service.rows(setPassword, [id, hash, checked]);
+    const renewed = await firstRow(this.database.service, setPassword, [id, hash, checked]);
+    // Another sign-in can have renewed it, which the user then repeats.
+    return renewed === undefined ? checked : hash;
   }
 }

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Database, firstRow, type Transaction } from '#lib/database';
+import { Database, firstRow, type Transaction, violatedConstraint } from '#lib/database';
 import { CONFIG, type Config } from '#lib/config';
 import { DroverError, isUuid, newId } from '#lib/kernel';
 import { Logger } from '#lib/observability';
@@ -24,6 +24,14 @@ export interface LiveSession {
   refreshExpiresAt: Date;
 }
 
+/** What proved the identity of a user. */
+export interface Proof {
+  /** The link to a subject of the issuer. No refresh extends the session, and it ends with the link. */
+  identityId?: string;
+  /** The hash of the password that was right. */
+  passwordHash?: string;
+}
+
 /** Sign-ins, from the first refresh token to the end. */
 @Injectable()
 export class Sessions {
@@ -40,15 +48,21 @@ export class Sessions {
   }
 
   /**
-   * @param renews false: the session ends REFRESH_TOKEN_SECONDS after its start
-   * @throws DroverError `invalid_credentials` if the user was disabled a moment ago
+   * @throws DroverError `invalid_credentials` if the user was disabled, or the proof ended, a moment ago
    */
-  async start(userId: string, origin: Origin, renews: boolean): Promise<LiveSession> {
+  async start(userId: string, origin: Origin, proof: Proof = {}): Promise<LiveSession> {
     const sessionId = newId();
     const { token, hash } = this.refreshTokens.issue(sessionId);
     const userAgent = origin.userAgent?.slice(0, 300) ?? null;
-    const parameters = [sessionId, userId, hash, userAgent, origin.address, this.seconds, renews];
-    const row = await firstRow(this.database.service, startSession, parameters);
+    const { identityId = null, passwordHash = null } = proof;
+    const of = [sessionId, userId, hash, userAgent, origin.address, this.seconds];
+    const values = [...of, identityId, passwordHash];
+    const row = await firstRow(this.database.service, startSession, values).catch(
+      (error: unknown) => {
+        if (violatedConstraint(error) !== 'user_sessions_identity_fkey') throw error;
+        return undefined;
+      },
+    );
     if (row === undefined) throw new DroverError('invalid_credentials');
     return { sessionId, userId, refreshToken: token, refreshExpiresAt: row.expires_at };
   }

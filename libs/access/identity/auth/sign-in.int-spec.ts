@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
+import { waitFor } from '../../../../test/support/wait-for.js';
 import { ensureFirstAdministrator } from '../index.js';
 import { type IdentityApp, startIdentityApp } from '../testing/app.js';
 
@@ -227,6 +228,31 @@ describe('users', () => {
     expect((await server.api().post('/auth/sign-up', { ...body, password: PASSWORD })).status).toBe(
       403,
     );
+  });
+
+  it('a sign-in with a password that is reset meanwhile is refused, and no earlier session renews', async () => {
+    const { id, email, refreshToken } = await signedIn();
+    const connection = await db.owner.connect();
+    try {
+      await connection.query('BEGIN');
+      await connection.query(`UPDATE users SET password_hash = 'of another' WHERE id = $1`, [id]);
+      const late = login(email, PASSWORD);
+      await waitFor('the sign-in to wait for the reset', async () => {
+        const sql = `SELECT FROM pg_stat_activity
+          WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%INTO user_sessions%'`;
+        return (await db.owner.query(sql)).rows.length === 1;
+      });
+      await connection.query('COMMIT');
+      expect(await late).toMatchObject({ status: 401, body: { code: 'invalid_credentials' } });
+    } finally {
+      connection.release();
+    }
+    const reset = await server.api(operator.token).post(`/users/${id}/password`);
+    expect(reset.status).toBe(201);
+    expect(await refresh(refreshToken)).toMatchObject({
+      status: 401,
+      body: { code: 'invalid_refresh_token' },
+    });
   });
 
   it('a generated password is shown once', async () => {

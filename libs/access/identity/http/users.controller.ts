@@ -50,10 +50,12 @@ export class UsersController {
   @Patch(':id')
   @Versioned()
   @ApiOperation({
-    summary: 'Rename, disable, enable or promote a user (operators)',
+    summary: 'Rename, disable, enable, verify or promote a user (operators)',
     description:
       'The webhooks and inbound hooks that a disabled user created are disabled in all workspaces of ' +
-      'the user. `hooks` lists them. Enabling the user does not enable them.',
+      'the user. `hooks` lists them. Enabling the user does not enable them. `emailVerified` of an ' +
+      'unverified address does the same, and ends sessions, API keys and agent tokens, password and ' +
+      'second factor, because somebody else may have made the account.',
   })
   @ApiOkResponse({ type: ChangedUserDto })
   @ApiErrors('validation_failed', 'user_not_found', 'version_mismatch', 'last_operator')

@@ -13,6 +13,12 @@ const OF_ANOTHER =
   'The account with this address belongs to another user of the identity provider. Ask an ' +
   'operator: the page about sign-in says how to link it anew.';
 
+/** A user, and the link to the subject of the issuer. */
+export interface LinkedUser {
+  userId: string;
+  identityId: string;
+}
+
 /** The users of an issuer's subjects. */
 @Injectable()
 export class ExternalIdentities {
@@ -38,12 +44,16 @@ export class ExternalIdentities {
    *
    * @throws DroverError `email_not_verified`, `email_taken`, `account_disabled` or `no_account`
    */
-  async userOf(issuer: string, identity: ExternalIdentity, isExpected = false): Promise<string> {
+  async userOf(
+    issuer: string,
+    identity: ExternalIdentity,
+    isExpected = false,
+  ): Promise<LinkedUser> {
     const { service } = this.database;
     const { subject, verifiedEmail: email, name = email } = identity;
     const key = [issuer, subject];
     const linked = await firstRow(service, findIdentity, key);
-    if (linked !== undefined) return linked.user_id;
+    if (linked !== undefined) return toLinkedUser(linked);
     if (email === undefined) throw new DroverError('email_not_verified');
     const rights = [this.trustsPasswords, this.createsUsers || isExpected];
     const parameters = [newId(), issuer, subject, newId(), email, name, ...rights];
@@ -51,7 +61,7 @@ export class ExternalIdentities {
       (await this.link(parameters, { issuer, subject })) ??
       (await firstRow(service, findIdentity, key)) ??
       (await this.link(parameters, { issuer, subject }));
-    return made?.user_id ?? this.refuse(email, issuer);
+    return made === undefined ? this.refuse(email, issuer) : toLinkedUser(made);
   }
 
   private link(parameters: unknown[], identity: { issuer: string; subject: string }) {
@@ -71,4 +81,8 @@ export class ExternalIdentities {
     if (account.disabled) throw new DroverError('account_disabled');
     throw new DroverError('email_taken', { detail: UNCONFIRMED });
   }
+}
+
+function toLinkedUser({ id, user_id: userId }: { id: string; user_id: string }): LinkedUser {
+  return { userId, identityId: id };
 }

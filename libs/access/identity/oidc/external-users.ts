@@ -63,9 +63,10 @@ export class ExternalUsers {
     const payload = await this.issuer.verify(token);
     const identity = toExternalIdentity(payload);
     if (identity === undefined) throw new DroverError('invalid_token');
+    const { userId } = await this.identities.userOf(this.issuerId as string, identity);
     const claims: UserClaims = {
       kind: 'user',
-      userId: await this.identities.userOf(this.issuerId as string, identity),
+      userId,
       sessionId: EXTERNAL_SESSION,
       workspaceId: null,
     };

@@ -2,9 +2,9 @@ import { command, query } from '#lib/database';
 import { OPEN } from '../store/invitations.sql.js';
 
 /** The user of an issuer's subject. Cached. Index: the unique key. */
-export const findIdentity = query<{ user_id: string }>(
+export const findIdentity = query<{ id: string; user_id: string }>(
   'identity_find_identity',
-  `SELECT user_id FROM user_identities WHERE issuer = $1 AND subject = $2`,
+  `SELECT id, user_id FROM user_identities WHERE issuer = $1 AND subject = $2`,
 );
 
 /**
@@ -19,7 +19,7 @@ export const findIdentity = query<{ user_id: string }>(
  * requests, the INSERT of the second finds the identity of the first; its caller then reads it. Of two
  * subjects that are linked to one account at once, one is.
  */
-export const linkIdentity = command<{ user_id: string; created: boolean }>(
+export const linkIdentity = command<{ id: string; user_id: string; created: boolean }>(
   'identity_link_identity',
   `WITH made AS (
      INSERT INTO users (id, email, name)
@@ -37,7 +37,7 @@ export const linkIdentity = command<{ user_id: string; created: boolean }>(
    INSERT INTO user_identities (id, user_id, issuer, subject)
    SELECT $1, id, $2, $3 FROM chosen
    ON CONFLICT DO NOTHING
-   RETURNING user_id, EXISTS (SELECT FROM made) AS created`,
+   RETURNING id, user_id, EXISTS (SELECT FROM made) AS created`,
 );
 
 /** Why no user can be linked. Indexes: users_email_key, user_identities_user_id_issuer_key. $1 address, $2 issuer. */

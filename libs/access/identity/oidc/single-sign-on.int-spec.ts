@@ -176,12 +176,16 @@ describe('single sign-on', () => {
   });
 
   it('the address of an account leads to it only once, and never if the account is disabled', async () => {
-    const { userId } = (await signIn()).body;
+    const { userId, refreshToken } = (await signIn()).body;
     const { email } = provider.person;
     provider.person = { ...provider.person, sub: newId() };
     expect(await signIn()).toMatchObject({ ...refusal(409, 'email_taken') });
     await db.owner.query('DELETE FROM user_identities WHERE user_id = $1', [userId]);
-    expect(await signIn()).toMatchObject({ status: 200, body: { userId } });
+    const refresh = (token: unknown) => server.api().post('/auth/refresh', { refreshToken: token });
+    expect(await refresh(refreshToken)).toMatchObject(refusal(401, 'invalid_refresh_token'));
+    const anew = await signIn();
+    expect(anew).toMatchObject({ status: 200, body: { userId } });
+    expect((await refresh(anew.body['refreshToken'])).status).toBe(200);
     const disabled = await aUser(db.owner, { email: `disabled-${email}` });
     await db.owner.query('UPDATE users SET disabled_at = now() WHERE id = $1', [disabled]);
     provider.person = { ...provider.person, sub: newId(), email: `disabled-${email}` };

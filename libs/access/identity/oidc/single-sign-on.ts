@@ -73,13 +73,12 @@ export class SingleSignOn {
     if (identity === undefined) throw new DroverError('sign_in_refused');
     const roles = decideGroupRoles(groupsOf(claims, groupsClaim), groupRoles);
     const isInGroup = [...roles.values()].some((role) => role !== undefined);
-    const userId = await this.identities.userOf(issuer, identity, isInGroup);
+    const { userId, identityId } = await this.identities.userOf(issuer, identity, isInGroup);
     if ((await this.memberships.isOperator(userId)) === undefined) {
       throw new DroverError('account_disabled');
     }
     await this.groups.follow(userId, roles);
-    // The end makes the user ask the provider again, which may have removed them.
-    const start = this.auth.start(userId, origin, { renews: false });
+    const start = this.auth.start(userId, origin, { identityId });
     const signIn = await start.catch((error: unknown) => {
       const isDisabled = error instanceof DroverError && error.code === 'invalid_credentials';
       throw isDisabled ? new DroverError('account_disabled', { cause: error }) : error;

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, firstRow, type Transaction } from '#lib/database';
 import { DroverError, idOfCursor, newId, type Page, toPage } from '#lib/kernel';
+import { revokeApiKeysOf } from '../store/api-keys.sql.js';
 import { removeFactor } from '../store/second-factors.sql.js';
 import { Sessions } from '../auth/sessions.js';
 import { normalizeEmail } from '../domain/email.js';
@@ -80,11 +81,11 @@ export class UsersService {
    * A disabled user is signed out everywhere and cannot sign in. The agent tokens that the user
    * issued are revoked, and the user's hooks are disabled. Enabling the user restores neither.
    *
-   * A user whose address becomes verified loses sessions, password and second factor, because
-   * somebody else may have signed up with the address.
+   * A user whose address becomes verified loses sessions, password, second factor, API keys, agent
+   * tokens and hooks, because somebody else may have signed up with the address and made them.
    *
    * @param keepHooks true: the hooks stay enabled
-   * @returns the hooks, too, that were enabled when the user was disabled
+   * @returns the hooks, too, that were enabled when the user was disabled or verified
    * @throws DroverError `user_not_found`, `version_mismatch` or `last_operator`
    */
   async change(
@@ -98,13 +99,18 @@ export class UsersService {
       const parameters = [userId, version ?? null, name, isOperator, disabled, emailVerified];
       const updated = await firstRow(tx, updateUser, parameters);
       if (updated === undefined) return undefined;
-      if (updated.proven) await tx.rows(removeFactor, [userId]);
-      if (updated.proven || disabled === true) await this.sessions.endOthers(tx, userId, null);
-      if (disabled === true) {
-        await revokeTokensIssuedBy(userId, null, { runner: tx, revocations: this.revocations });
+      const { revocations } = this;
+      await revocations.revoke(tx, [{ kind: 'user', userId }]);
+      if (updated.proven) {
+        await tx.rows(removeFactor, [userId]);
+        const keys = await tx.rows(revokeApiKeysOf, [userId]);
+        const ended = keys.map(({ id }) => ({ kind: 'api_key' as const, apiKeyId: id }));
+        await revocations.revoke(tx, ended);
       }
-      await this.revocations.revoke(tx, [{ kind: 'user', userId }]);
-      return disabled === true ? this.hooks.handOverAll(tx, { userId, keep: keepHooks }) : [];
+      if (!updated.proven && disabled !== true) return [];
+      await this.sessions.endOthers(tx, userId, null);
+      await revokeTokensIssuedBy(userId, null, { runner: tx, revocations });
+      return this.hooks.handOverAll(tx, { userId, keep: keepHooks });
     });
     if (hooks !== undefined) await this.revocations.announce();
     const user = await this.get(userId);

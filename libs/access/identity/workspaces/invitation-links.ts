@@ -72,6 +72,6 @@ export class InvitationLinks {
       await describeChange(tx, { userId, details: { account: 'created' } });
       return firstRow(tx, acceptLink, [hashLinkToken(token), userId]);
     });
-    return this.auth.start(userId, origin);
+    return this.auth.start(userId, origin, { passwordHash });
   }
 }

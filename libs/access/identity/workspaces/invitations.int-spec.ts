@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '#lib/kernel';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
-import { aMember, aUser, aWorkspace } from '../../../../test/support/factories.js';
+import { aMember, anAgent, aUser, aWorkspace } from '../../../../test/support/factories.js';
 import { TokenService } from '../index.js';
 import { type IdentityApp, startIdentityApp } from '../testing/app.js';
 
@@ -233,10 +233,10 @@ it('invitations come in pages', async () => {
 
 describe('the link of an invitation', () => {
   const PASSWORD = 'a password that is long enough';
-  const aLink = async (email?: string) => {
+  const aLink = async (email?: string, role = 'VIEWER') => {
     const team = await aTeam();
     const { body } = await apiOf(team.owner).post<{ id: string; link: string }>(team.path, {
-      role: 'VIEWER',
+      role,
       ...(email !== undefined && { email }),
     });
     expect(body.link).toMatch(new RegExp(`^${server.url}/invitation#dri_`));
@@ -318,7 +318,7 @@ describe('the link of an invitation', () => {
 
   it('an address that a link did not prove sees no invitations of others to it', async () => {
     const email = `${newId()}@example.test`;
-    const { token } = await aLink(email);
+    const { token, workspaceId } = await aLink(email, 'ADMIN');
     const { body } = await signUp({ token, name: 'Ann', password: PASSWORD });
     await aLink(email);
     const hers = server.api(String(body['accessToken']));
@@ -330,9 +330,29 @@ describe('the link of an invitation', () => {
       `INSERT INTO user_factors (user_id, sealed, confirmed_at, last_step) VALUES ($1, 'x', now(), 1)`,
       [body['userId']],
     );
+    const made = await hers.post<{ key: string }>(`/workspaces/${workspaceId}/api-keys`, {
+      name: 'A key',
+      role: 'VIEWER',
+      scopes: ['tasks:read'],
+    });
+    const withKey = server.api(made.body.key);
+    expect((await withKey.get('/probe/any')).status).toBe(200);
+    await db.owner.query(
+      `INSERT INTO agent_tokens (workspace_id, id, agent_id, issued_by, expires_at)
+       VALUES ($1, $2, $3, $4, now() + interval '1 day')`,
+      [workspaceId, newId(), await anAgent(db.owner, workspaceId), body['userId']],
+    );
     await apiOf(operator).patch(path, { emailVerified: true });
-    // Somebody else may have signed up: session, password and second factor are gone.
+    // Somebody else may have signed up: nothing of that person's stays.
     expect((await hers.get('/invitations')).status).toBe(401);
+    expect(await withKey.get('/probe/any')).toMatchObject({
+      status: 401,
+      body: { code: 'token_revoked' },
+    });
+    const left = await db.owner.query('SELECT FROM agent_tokens WHERE issued_by = $1', [
+      body['userId'],
+    ]);
+    expect(left.rows).toEqual([]);
     const login = (password: string) => server.api().post('/auth/login', { email, password });
     expect((await login(PASSWORD)).status).toBe(401);
     const reset = await apiOf(operator).post<{ generatedPassword: string }>(`${path}/password`);
