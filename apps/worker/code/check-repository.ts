@@ -12,7 +12,7 @@ import {
 } from '#lib/git';
 import type { CodeHost, HostRepository } from './code-host.js';
 import { LOCK_FILES } from './setup-cache.js';
-import type { Finding, RepositoryAccess } from './types.js';
+import type { CheckWork, Finding, RepositoryAccess } from './types.js';
 
 /** The time to reach a repository. Its first copy can take longer. */
 const REACH_MS = 60_000;
@@ -32,7 +32,7 @@ const MEND_FOLDER = 'Name its parent in DROVER_REPOSITORY_PATHS of the server an
 export async function checkRepository(
   host: CodeHost,
   access: RepositoryAccess,
-  { limits, signal }: { limits: ForgeLimits; signal: AbortSignal },
+  { limits, signal, publicUrl }: Asking,
 ): Promise<Finding[]> {
   const found = new Findings();
   found.ok('host', `${await gitVersion()}, and a sandbox for scripts`);
@@ -46,8 +46,13 @@ export async function checkRepository(
       const name = found.all.some((one) => one.name === 'reachable') ? 'fetch' : 'reachable';
       found.failed(name, messageOf(error), isFolder ? MEND_FOLDER : MEND_ACCESS);
     });
-  await checkForge(access, limits, { found, signal });
+  await checkForge(access, { limits, publicUrl }, { found, signal });
   return found.all;
+}
+
+interface Asking extends Partial<Pick<CheckWork, 'publicUrl'>> {
+  limits: ForgeLimits;
+  signal: AbortSignal;
 }
 
 class Findings {
@@ -113,12 +118,12 @@ async function checkRemote(
 /** The rights of the token at the forge, the protection of the branch, and hooks. */
 async function checkForge(
   access: RepositoryAccess,
-  limits: ForgeLimits,
+  { limits, publicUrl }: Omit<Asking, 'signal'>,
   { found, signal }: Checking,
 ): Promise<void> {
   try {
     const { defaultBranch: target, requiredChecks, mergeMethod } = access;
-    const wanted = { target, requiredChecks, mergeMethod };
+    const wanted = { target, requiredChecks, mergeMethod, publicUrl };
     const findings = await openForge(access, limits, signal)?.check(wanted);
     for (const { about, isFine, message } of findings ?? []) {
       if (isFine) found.ok(nameOf(about), message);

@@ -107,7 +107,7 @@ export class Steps {
   }
 
   /** A check is given back when the worker stops. */
-  private async check({ check, repository }: CheckWork): Promise<void> {
+  private async check({ check, repository, publicUrl }: CheckWork): Promise<void> {
     const { host, api, log } = this.parts;
     const { repositoryId, generation } = check;
     const lease = new StepLease(() => this.renewCheck(check));
@@ -116,6 +116,7 @@ export class Steps {
     const signal = AbortSignal.any([lease.lost, this.stopping.signal]);
     const findings = await checkRepository(host, repository, {
       limits: this.limits,
+      publicUrl,
       signal,
     }).catch((error: unknown): Finding[] | undefined => {
       if (signal.aborted) return undefined;

@@ -63,6 +63,8 @@ export class ForgeModel {
   readonly runs = new Map<string, Status[]>();
   /** Whether the token can read them. */
   readsRuns = false;
+  /** The addresses of its hooks. */
+  hooks: string[] = [];
   private ids = 100;
 
   constructor(

@@ -50,7 +50,8 @@ export function giteaRoutes(model: ForgeModel, place: { origin: string }): Route
       protected: false,
       commit: { id: model.commitOf(path['branch'] ?? '') },
     }),
-    'GET /repos/:owner/:repo/hooks': () => [],
+    'GET /repos/:owner/:repo/hooks': () =>
+      model.hooks.map((url) => ({ active: true, config: { url } })),
     // Teams that can only read pull requests are among them.
     'GET /repos/:owner/:repo/assignees': () =>
       [...model.writers, ...model.readers].map((login) => ({ login })),

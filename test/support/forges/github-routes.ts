@@ -71,7 +71,8 @@ export function githubRoutes(model: ForgeModel, place: { origin: string }): Rout
       protected: false,
       commit: { sha: model.commitOf(path['branch'] ?? '') },
     }),
-    'GET /repos/:owner/:repo/hooks': () => [],
+    'GET /repos/:owner/:repo/hooks': () =>
+      model.hooks.map((url) => ({ active: true, config: { url } })),
     'GET /repos/:owner/:repo/pulls': ({ query }) => {
       const head = query.get('head')?.split(':').slice(1).join(':');
       const found = model.all().filter((pull) => pull.head === head);

@@ -160,6 +160,8 @@ export interface WantedOfForge {
   requiredChecks: readonly string[];
   /** Used where the forge refuses the push of Drover. */
   mergeMethod: Merge['method'];
+  /** The address of Drover, at which hooks reach it. */
+  publicUrl?: string | null;
 }
 
 /** The means of a forge. */

@@ -221,7 +221,7 @@ class Gitea implements Forge {
     }
   }
 
-  async check({ target, mergeMethod }: WantedOfForge): Promise<ForgeFinding[]> {
+  async check({ target, mergeMethod, publicUrl }: WantedOfForge): Promise<ForgeFinding[]> {
     const { repos } = this.client;
     const repository = await told(repos.repoGet(...this.names));
     const canPush = repository.permissions?.push === true;
@@ -248,7 +248,10 @@ class Gitea implements Forge {
         isNeeded: branch.protected === true,
         isAllowed: repository[SETTINGS[mergeMethod]],
       }),
-      hookFinding(hooks?.map(({ active, config }) => active === true && config?.['url'])),
+      hookFinding(
+        hooks?.map(({ active, config }) => active === true && config?.['url']),
+        publicUrl,
+      ),
     ];
   }
 }

@@ -66,6 +66,35 @@ it.each([
   expect('waitSeconds' in end ? end.waitSeconds : undefined).toBe(waitSeconds);
 });
 
+it('a hook that goes to another address than the one of Drover is named', async () => {
+  const check = async (urls: string[], publicUrl: string | null): Promise<string | undefined> => {
+    const { forge } = answering('github', {
+      'GET ': { body: { permissions: { push: true }, allow_squash_merge: true } },
+      'GET /branches/main': { body: { protected: false, commit: { sha: HEAD } } },
+      [RUNS]: { body: { total_count: 0, check_runs: [] } },
+      'GET /hooks': { body: urls.map((url) => ({ active: true, config: { url } })) },
+    });
+    const wanted = {
+      target: 'main',
+      requiredChecks: [],
+      mergeMethod: 'squash',
+      publicUrl,
+    } as const;
+    const found = await forge.check(wanted);
+    return found.find(({ about, isFine }) => about === 'hook' && !isFine)?.message;
+  };
+  const old = 'https://old.example.com/api/v1/hooks/1';
+  const drover = 'https://drover.example.com';
+  expect(await check([old, `${drover}/api/v1/hooks/1`], `${drover}/`)).toBeUndefined();
+  expect(await check([old], null)).toBeUndefined();
+  const elsewhere = `The hook goes to https://old.example.com, and PUBLIC_URL of the server is ${drover}`;
+  expect(await check([old], drover)).toContain(elsewhere);
+  expect(await check([`${drover}.evil/api/v1/hooks/1`], drover)).toContain(
+    'drover.example.com.evil',
+  );
+  expect(await check(['https://ci.example.com/'], drover)).toContain('There is no hook of Drover');
+});
+
 it('the token goes to the server of the API only', async () => {
   const link = '<https://other.example.com/repos/team/shop/page>; rel="next"';
   const { forge, asked } = answering('github', {

@@ -195,7 +195,12 @@ class GitHub implements Forge {
     return Promise.resolve(true);
   }
 
-  async check({ target, requiredChecks, mergeMethod }: WantedOfForge): Promise<ForgeFinding[]> {
+  async check({
+    target,
+    requiredChecks,
+    mergeMethod,
+    publicUrl,
+  }: WantedOfForge): Promise<ForgeFinding[]> {
     const { data } = await told(this.client.request('GET /repos/{owner}/{repo}', this.names));
     const canPush = data.permissions?.push === true;
     const token = canPush
@@ -216,7 +221,7 @@ class GitHub implements Forge {
       { about: 'branch', isFine: true, message: protection },
       methodFinding(mergeMethod, { isNeeded: isProtected, isAllowed: data[SETTINGS[mergeMethod]] }),
       await this.findChecks(branch.data.commit.sha, requiredChecks),
-      await this.findHook(),
+      await this.findHook(publicUrl),
     ];
   }
 
@@ -232,14 +237,15 @@ class GitHub implements Forge {
     return { about, isFine: !isNeeded, message };
   }
 
-  private async findHook(): Promise<ForgeFinding> {
+  private async findHook(publicUrl: WantedOfForge['publicUrl']): Promise<ForgeFinding> {
     const hooks = await told(
       this.client.request('GET /repos/{owner}/{repo}/hooks', { ...this.names, ...PAGE }),
     ).catch((error: unknown) => {
       if (error instanceof ForgeRefusal) return undefined;
       throw error;
     });
-    return hookFinding(hooks?.data.map(({ active, config }) => active && config.url));
+    const urls = hooks?.data.map(({ active, config }) => active && config.url);
+    return hookFinding(urls, publicUrl);
   }
 
   private of(number: number) {

@@ -1,4 +1,5 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type Config } from '#lib/config';
 import { Database, firstRow } from '#lib/database';
 import { type AgentCaller, type Caller, DroverError } from '#lib/kernel';
 import { SecretValues } from '#lib/secrets';
@@ -21,6 +22,8 @@ import {
 export interface CheckWork {
   check: { repositoryId: string; generation: number; until: Date };
   repository: RepositoryAccess;
+  /** The address of the server, at which the hooks of a forge reach it. */
+  publicUrl: string | null;
 }
 
 interface HeldCheck {
@@ -36,6 +39,7 @@ export class RepositoryChecks {
     private readonly database: Database,
     private readonly repositories: Repositories,
     private readonly wakeUps: WakeUps,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'http'>,
   ) {}
 
   /**
@@ -72,7 +76,8 @@ export class RepositoryChecks {
     const { id: repositoryId, check_generation: generation, check_until: until } = row;
     try {
       const repository = await this.repositories.access({ workspaceId, id: repositoryId });
-      return { check: { repositoryId, generation, until }, repository };
+      const publicUrl = this.config.http.publicUrl ?? null;
+      return { check: { repositoryId, generation, until }, repository, publicUrl };
     } catch (error) {
       if (!(error instanceof DroverError)) throw error;
       const message = `The server cannot open its credentials: ${error.message}`;

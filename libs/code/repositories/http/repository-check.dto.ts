@@ -59,6 +59,12 @@ class HeldCheckDto implements Sent<CheckWork['check']> {
 export class CheckWorkDto implements Sent<CheckWork> {
   @ApiProperty({ type: HeldCheckDto }) check!: HeldCheckDto;
   @ApiProperty({ type: RepositoryAccessDto }) repository!: RepositoryAccess;
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'The address of the server, at which the hooks of a forge reach it. null: unknown',
+  })
+  publicUrl!: string | null;
 }
 
 class ReportedFindingDto implements Finding {
