@@ -65,6 +65,21 @@ describe('A lost run', () => {
   });
 });
 
+it('lines and progress arrive in the order of their calls', async () => {
+  const progress = new Promise<ServerResponse>((resolve) => held.set('progress', resolve));
+  await reporter.start(never);
+  reporter.write([line('before the checkpoint')]);
+  const saved = reporter.saveProgress({ checkpointData: { page: 1 } }, never);
+  const response = await progress;
+  reporter.write(Array.from({ length: 200 }, () => line('after it')));
+  for (const name of ['probe', 'probe']) await (await fetch(`${baseUrl}/${name}`)).text();
+  expect(received).toEqual(['start', 'logs', 'progress', 'probe', 'probe']);
+  answer(response);
+  await saved;
+  await reporter.end({ kind: 'complete' }, claims, never);
+  expect(received.slice(-2)).toEqual(['logs', 'complete']);
+});
+
 describe('The end of a run', () => {
   it('the end is reported after the progress under way', async () => {
     const progress = new Promise<ServerResponse>((resolve) => held.set('progress', resolve));

@@ -30,6 +30,9 @@ const MAX_BATCH_CHARACTERS = 128 * 1024;
 /** The server accepts as many in one request. */
 const MAX_RECEIPTS = 1_000;
 
+/** The longest time for which progress waits for the lines before it. */
+const LINES_FIRST_MS = 2_000;
+
 /** The claims for the next tasks with the report of a run's end. */
 export interface NextClaims {
   /**
@@ -60,6 +63,10 @@ export class Reporter {
   /** The refusals of progress. */
   private readonly refusals: unknown[] = [];
   private readonly entries: LogEntry[] = [];
+  /** The number of entries that have left `entries`. */
+  private settledEntries = 0;
+  /** The numbers of entries that were written before the waiting progress, and before the sent one. */
+  private readonly linesBefore = { waiting: 0, sent: 0 };
   private readonly progressOutbox: Outbox<ProgressReport>;
   private readonly logOutbox: Outbox<LogEntry>;
   /** Positions of messages that the program has received. */
@@ -90,10 +97,12 @@ export class Reporter {
     this.lost.abort();
     this.progressOutbox.stop();
     this.receiptOutbox.stop();
+    this.logOutbox.wake();
   }
 
   progress(report: ProgressReport): void {
     Object.assign(this.waiting, report);
+    this.linesBefore.waiting = this.settledEntries + this.entries.length;
     this.progressOutbox.wake();
   }
 
@@ -190,12 +199,17 @@ export class Reporter {
 
   private progressReports(): Reports<ProgressReport> {
     return {
-      next: () => [{ ...this.sent, ...this.waiting }].filter((one) => Object.keys(one).length > 0),
+      next: () => [{ ...this.sent, ...this.waiting }].filter((one) => !isEmpty(one)),
       send: async ([report = {}]) => {
+        if (!isEmpty(this.waiting)) this.linesBefore.sent = this.linesBefore.waiting;
         [this.waiting, this.sent] = [{}, report];
+        await this.sendLinesUpTo(this.linesBefore.sent);
         await this.unlessLost(this.api.progress(this.runId, report));
       },
-      forget: () => void (this.sent = {}),
+      forget: () => {
+        this.sent = {};
+        this.logOutbox.wake();
+      },
       settleRefused: (report, error) => {
         this.sent = {};
         this.refusals.push(error);
@@ -208,17 +222,36 @@ export class Reporter {
 
   private logReports(): Reports<LogEntry> {
     return {
-      next: () => firstBatch(this.entries),
+      next: () => firstBatch(this.entries, this.unheldEntries()),
       send: async (entries) => {
         const isTaken = await this.unlessLost(this.api.logs(this.runId, entries));
         if (!isTaken) this.logOutbox.stop();
       },
-      forget: ({ length }) => void this.entries.splice(0, length),
+      forget: ({ length }) => this.settleEntries(length),
       settleRefused: (_, error) => {
-        this.entries.shift();
+        this.settleEntries(1);
         this.warnOperator('log entry', error);
       },
     };
+  }
+
+  private settleEntries(count: number): void {
+    this.settledEntries += this.entries.splice(0, count).length;
+  }
+
+  /** The task's log shows lines and progress in the order of their arrival. */
+  private unheldEntries(): number {
+    const { waiting, sent } = this.linesBefore;
+    const isFree = this.lost.signal.aborted || (isEmpty(this.sent) && isEmpty(this.waiting));
+    if (isFree) return this.entries.length;
+    return (isEmpty(this.sent) ? waiting : sent) - this.settledEntries;
+  }
+
+  /** A line that the server does not take delays no checkpoint for long. */
+  private sendLinesUpTo(count: number): Promise<void> {
+    const giveUp = [this.lost.signal, AbortSignal.timeout(LINES_FIRST_MS)];
+    const isDone = () => this.settledEntries >= count;
+    return withAnySignal(giveUp, (signal) => this.logOutbox.flush(signal, isDone));
   }
 
   private receipts(): Reports<number> {
@@ -283,15 +316,19 @@ function isLost(error: unknown): boolean {
   return hasCode(error, 'stale_run', 'run_not_found', 'agent_terminated');
 }
 
+function isEmpty(report: ProgressReport): boolean {
+  return Object.keys(report).length === 0;
+}
+
 /**
- * @returns the first entries that fit into one request; at least one if there is any
+ * @returns the first entries, `count` at most, that fit into one request; at least one if there is any
  */
-export function firstBatch(entries: readonly LogEntry[]): LogEntry[] {
+export function firstBatch(entries: readonly LogEntry[], count = entries.length): LogEntry[] {
+  const first = entries.slice(0, Math.min(Math.max(count, 0), MAX_BATCH_ENTRIES));
   let characters = 0;
-  const end = entries.slice(0, MAX_BATCH_ENTRIES).findIndex((entry) => {
+  const end = first.findIndex((entry) => {
     characters += entry.message.length;
     return characters > MAX_BATCH_CHARACTERS;
   });
-  if (end === -1) return entries.slice(0, MAX_BATCH_ENTRIES);
-  return entries.slice(0, Math.max(end, 1));
+  return end === -1 ? first : first.slice(0, Math.max(end, 1));
 }

@@ -48,9 +48,7 @@ export class Worker {
       if (this.handlers.size === 0) throw new Error('A worker needs a handler in `tasks`.');
       this.config = configOf(env);
     } catch (error) {
-      // The stack begins in the program, where the option is missing.
-      Error.captureStackTrace(error as Error, Worker);
-      throw error;
+      throw ofProgram(error as Error);
     }
     this.findsName = !env['DROVER_WORKER_NAME'] && this.config.agentId === undefined;
     const { logLevel, name } = this.config;
@@ -150,6 +148,13 @@ export class Worker {
       }
     }
   }
+}
+
+/** The sentence alone: the stack begins in the program, where an option is missing. */
+function ofProgram({ message }: Error): Error {
+  const error = new Error(message);
+  Error.captureStackTrace(error, Worker);
+  return error;
 }
 
 /** @throws Error */
