@@ -20,7 +20,7 @@ export function printAttempts(cli: Cli, attempts: readonly Attempt[]): void {
   cli.out.rows(
     attempts,
     [
-      { title: 'id', of: ({ id }) => id },
+      { title: 'id', isId: true, of: ({ id }) => id },
       { title: 'state', of: ({ state }) => state },
       { title: 'kind', of: ({ agentKind }) => agentKind },
       { title: 'model', of: ({ model }) => model },

@@ -36,7 +36,7 @@ function formatStatus({ status, pausedFor, retryAt, abortReason }: Task): string
 }
 
 export const TASK_COLUMNS: readonly Column<Task>[] = [
-  { title: 'id', of: ({ id }) => id },
+  { title: 'id', isId: true, of: ({ id }) => id },
   { title: 'status', of: formatStatus },
   { title: 'priority', of: ({ priority }) => priority },
   { title: 'progress', of: ({ progressPercent }) => `${progressPercent}%` },
@@ -45,7 +45,8 @@ export const TASK_COLUMNS: readonly Column<Task>[] = [
   { title: 'age', of: ({ createdAt }) => formatAge(createdAt) },
 ];
 
-export function showTask(out: Output, task: Task): void {
+/** @param agent the name of its agent */
+export function showTask(out: Output, task: Task, agent: string | null): void {
   out.record(task, [
     ['id', task.id],
     ['title', task.title],
@@ -54,7 +55,7 @@ export function showTask(out: Output, task: Task): void {
     ['description', task.description],
     ['progress', `${task.progressPercent}%${task.currentStep ? `, ${task.currentStep}` : ''}`],
     ['priority', task.priority],
-    ['agent', task.agentId],
+    ['agent', agent],
     ['run', task.runId],
     ['project', task.projectId],
     ['retries', `${task.retryCount} of ${task.maxRetries}`],
@@ -127,5 +128,5 @@ export function colourWord(out: Output, word: string): string {
 export function formatLogEntry(out: Output, entry: Log): string {
   const { createdAt, level } = entry;
   const text = clean(describeEntry(entry));
-  return `${out.paint('dim', createdAt)} ${colourWord(out, level)} ${text}`;
+  return `${out.paint('dim', out.logTime(createdAt))} ${colourWord(out, level)} ${text}`;
 }

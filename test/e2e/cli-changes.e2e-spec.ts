@@ -77,7 +77,7 @@ it('a change is made, sent back, approved and merged', async () => {
   expect([ended.code, ended.stdout.trim().split('\n').at(-1)]).toEqual([0, id]);
   expect(await json('review', 'list', '--repo', 'shop')).toMatchObject([{ id }]);
   const shown = await drover('review', 'show', id.slice(0, 26));
-  expect(shown.stdout).toMatch(/proof 1\s+green by agent/);
+  expect(shown.stdout).toMatch(/proof 1\s+green by (?!agent:)[\w -]+, exit code 0\n/);
   expect((await drover('review', 'diff', id)).stdout).toContain(`+${commit(1)}`);
   const whole = await drover('review', 'show', id, '--diff', '--transcript');
   expect(whole.stdout).toMatch(/proof 1[^]*\+1{40}\n[^]*It is 111 now\./);
@@ -96,7 +96,10 @@ it('a change is made, sent back, approved and merged', async () => {
   expect([old.code, old.stderr]).toEqual([4, expect.stringContaining('another head commit')]);
   expect((await drover('review', 'approve', id)).stdout).toContain('APPROVED');
   await finish('land', { outcome: 'blocked', reason: 'The checkout is dirty.' });
-  expect((await drover('review', 'show', id)).stdout).toContain('The checkout is dirty.');
+  const obstructed = (await drover('review', 'show', id)).stdout;
+  expect(obstructed).toContain('The checkout is dirty.');
+  expect(obstructed).toMatch(/review 1\s+changes requested by (?!user:|api_key:)\w/);
+  expect((await drover('task', 'runs', id)).stdout).not.toContain(host.id);
   const queue = await drover('review', 'queue', '--repo', 'shop');
   expect(queue.stdout).toMatch(`shop\tmain\t1\t${id}\tblocked\t`);
   expect((await drover('change', 'merge', id)).code).toBe(0);

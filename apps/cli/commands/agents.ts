@@ -37,7 +37,7 @@ export const list: CommandSpec = {
     cli.out.rows(
       agents,
       [
-        { title: 'id', of: ({ id }) => id },
+        { title: 'id', isId: true, of: ({ id }) => id },
         { title: 'name', of: ({ name }) => name, wide: true },
         { title: 'status', of: formatStatus },
         { title: 'mode', of: ({ mode }) => mode },

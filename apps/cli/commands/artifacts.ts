@@ -23,7 +23,7 @@ const list: CommandSpec = {
         { title: 'name', of: ({ name }) => name, wide: true },
         { title: 'bytes', of: ({ sizeBytes }) => String(sizeBytes) },
         { title: 'type', of: ({ mediaType }) => mediaType },
-        { title: 'created', of: ({ createdAt }) => createdAt },
+        { title: 'created', of: ({ createdAt }) => createdAt, wide: true },
         { title: 'run', of: ({ runId: run }) => run },
       ],
       'No artifacts found.',

@@ -32,7 +32,7 @@ const list: CommandSpec = {
     cli.out.rows(
       budgets,
       [
-        { title: 'id', of: ({ id }) => id },
+        { title: 'id', isId: true, of: ({ id }) => id },
         { title: 'scope', of: ({ scope }) => scope },
         { title: 'name', of: ({ scopeName }) => scopeName, wide: true },
         { title: 'allocated', of: ({ allocated }) => allocated },
@@ -86,7 +86,7 @@ function showBudget(out: Output, budget: Budget): void {
     ['reserved', budget.reserved],
     ['available', budget.available],
     ['used', formatBar(budget.percentUsed)],
-    ['period', `${budget.periodStart} to ${budget.periodEnd}`],
+    ['period', `${out.time(budget.periodStart)} to ${out.time(budget.periodEnd)}`],
     ['recurs', formatRecurrence(budget)],
     ['policy', budget.policy],
     ['active', budget.isActive],

@@ -1,4 +1,5 @@
 import type { components } from '#lib/api-client';
+import { type NameActor, readActors } from '../actors.js';
 import { printAttempts, readAttempts, sizeOf } from '../attempts.js';
 import type { Cli } from '../cli.js';
 import type { CommandSpec, Commands } from '../command.js';
@@ -36,7 +37,7 @@ const list: CommandSpec = {
     cli.out.rows(
       changes,
       [
-        { title: 'id', of: ({ id }) => id },
+        { title: 'id', isId: true, of: ({ id }) => id },
         { title: 'state', of: ({ state: shown }) => shown },
         { title: 'repo', of: ({ repositoryName }) => repositoryName },
         { title: 'lines', of: sizeOf },
@@ -63,6 +64,7 @@ const show: CommandSpec = {
   run: async (cli, [id = ''], flags) => {
     const change = await readChange(cli, id);
     const { cost, reviews } = change;
+    const nameOf = await readActors(cli, [change.approvedBy, ...reviews.map((one) => one.author)]);
     cli.out.record(change, [
       ['id', change.id],
       ['title', change.title],
@@ -78,7 +80,7 @@ const show: CommandSpec = {
       ['files', change.filesChanged],
       ['lines', sizeOf(change)],
       ['summary', change.summary],
-      ['approved by', change.approvedBy],
+      ['approved by', change.approvedBy && nameOf(change.approvedBy)],
       ['runs', cost.runs],
       ['tokens', cost.tokens],
       ['usd', cost.costUsd],
@@ -87,7 +89,7 @@ const show: CommandSpec = {
       ['attempts', change.attemptsId && `drover review compare ${change.id}`],
       ...reviews.map((one): [string, string] => [
         `${one.kind} ${one.revision}`,
-        [describeVerdict(one), one.body, ...one.comments.map(describeComment)]
+        [describeVerdict(one, nameOf), one.body, ...one.comments.map(describeComment)]
           .filter((text) => text !== '')
           .join('\n'),
       ]),
@@ -210,7 +212,7 @@ const queue: CommandSpec = {
         { title: 'repo', of: ({ repositoryName }) => repositoryName },
         { title: 'branch', of: ({ target }) => target },
         { title: 'place', of: ({ position }) => position },
-        { title: 'id', of: ({ id }) => id },
+        { title: 'id', isId: true, of: ({ id }) => id },
         { title: 'status', of: ({ status }) => status },
         { title: 'host', of: ({ agentName }) => agentName },
         { title: 'expected in', of: ({ expectedAt }) => formatWait(expectedAt) },
@@ -288,8 +290,10 @@ export function readChange(cli: Cli, id: string): Promise<Change> {
   return cli.drover.get('/api/v1/changes/{id}', { params: { path: { id } } });
 }
 
-function describeVerdict({ verdict, author, exitCode }: Change['reviews'][number]): string {
-  return `${verdict} by ${author}${exitCode === null ? '' : `, exit code ${exitCode}`}`;
+function describeVerdict(review: Change['reviews'][number], nameOf: NameActor): string {
+  const { verdict, author, exitCode } = review;
+  const by = `${verdict.replaceAll('_', ' ')} by ${nameOf(author)}`;
+  return exitCode === null ? by : `${by}, exit code ${exitCode}`;
 }
 
 function describeComment({ path, line, text }: Comment): string {

@@ -46,7 +46,7 @@ const logs: CommandSpec = {
     cli.out.rows(
       entries,
       [
-        { title: 'time', of: ({ createdAt }) => createdAt },
+        { title: 'time', of: ({ createdAt }) => cli.out.logTime(createdAt) },
         { title: 'level', of: (entry) => colourWord(cli.out, entry.level) },
         { title: 'event', of: ({ event }) => event, wide: true },
         { title: 'message', of: ({ message }) => message, wide: true },
@@ -126,7 +126,7 @@ const pauses: CommandSpec = {
         { title: 'id', of: ({ id }) => id },
         { title: 'scope', of: formatScope, wide: true },
         { title: 'reason', of: ({ reason }) => reason, wide: true },
-        { title: 'until', of: ({ until }) => until },
+        { title: 'until', of: ({ until }) => until, wide: true },
       ],
       'No active pauses.',
     );

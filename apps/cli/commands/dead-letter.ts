@@ -51,7 +51,7 @@ const replay: CommandSpec = {
   options: [
     ['--group <group>', 'all tasks of this group'],
     ['--type <name>', 'all tasks of this type'],
-    ['--project <id>', 'all tasks of this project'],
+    ['--project <project>', 'all tasks of this project'],
     ['--all', 'all tasks of the dead letter'],
     ['--input <json>', 'new values of keys of inputContext, or @FILE to read them from a file'],
     ['--per-minute <count>', 'maximum number of tasks that start in a minute'],

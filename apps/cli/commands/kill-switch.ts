@@ -1,3 +1,4 @@
+import { readActors } from '../actors.js';
 import type { Cli } from '../cli.js';
 import type { CommandSpec, Commands } from '../command.js';
 import { omitUndefined } from '../flags.js';
@@ -53,13 +54,18 @@ const status: CommandSpec = {
   summary: 'List active kill switches',
   examples: ['kill-switch status'],
   run: async (cli) => {
+    const switches = await activeSwitches(cli);
+    const nameOf = await readActors(
+      cli,
+      switches.map(({ pausedBy }) => pausedBy),
+    );
     cli.out.rows(
-      await activeSwitches(cli),
+      switches,
       [
         { title: 'id', of: ({ id }) => id },
         { title: 'scope', of: ({ scope }) => scope },
         { title: 'reason', of: ({ reason }) => reason, wide: true },
-        { title: 'by', of: ({ pausedBy }) => pausedBy },
+        { title: 'by', of: ({ pausedBy }) => nameOf(pausedBy) },
         { title: 'age', of: ({ createdAt }) => formatAge(createdAt) },
       ],
       'The kill switch is off.',

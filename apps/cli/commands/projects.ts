@@ -18,9 +18,9 @@ const list: CommandSpec = {
     cli.out.rows(
       projects,
       [
-        { title: 'id', of: ({ id }) => id },
+        { title: 'id', isId: true, of: ({ id }) => id },
         { title: 'name', of: ({ name }) => name, wide: true },
-        { title: 'archived', of: ({ archivedAt }) => archivedAt },
+        { title: 'archived', of: ({ archivedAt }) => archivedAt, wide: true },
         { title: 'age', of: ({ createdAt }) => formatAge(createdAt) },
       ],
       'No projects found. Create one with `drover project create NAME`.',

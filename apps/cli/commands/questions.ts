@@ -23,8 +23,8 @@ const list: CommandSpec = {
     cli.out.rows(
       questions,
       [
-        { title: 'id', of: ({ id }) => id },
-        { title: 'task', of: ({ taskId }) => taskId },
+        { title: 'id', isId: true, of: ({ id }) => id },
+        { title: 'task', isId: true, of: ({ taskId }) => taskId },
         { title: 'question', of: ({ prompt }) => prompt, wide: true },
         { title: 'choices', of: ({ choices }) => choices.join(', '), wide: true },
         {

@@ -53,7 +53,7 @@ const list: CommandSpec = {
     cli.out.rows(
       repositories,
       [
-        { title: 'id', of: ({ id }) => id },
+        { title: 'id', isId: true, of: ({ id }) => id },
         { title: 'name', of: ({ name }) => name },
         { title: 'url', of: ({ url }) => url, wide: true },
         { title: 'branch', of: ({ defaultBranch }) => defaultBranch },

@@ -3,7 +3,7 @@ import type { CommandSpec, Commands } from '../command.js';
 import { usageError } from '../failure.js';
 import { type Flags, omitUndefined } from '../flags.js';
 import { LIST_OPTIONS, readList } from '../lists.js';
-import { formatAge } from '../output/output.js';
+import { formatAge, type Output } from '../output/output.js';
 import { readTaskFile, TASK_OPTIONS, toTaskFields } from '../task-file.js';
 
 type Schedule = components['schemas']['Schedule'];
@@ -93,11 +93,11 @@ const list: CommandSpec = {
     cli.out.rows(
       schedules,
       [
-        { title: 'id', of: ({ id }) => id },
+        { title: 'id', isId: true, of: ({ id }) => id },
         { title: 'name', of: ({ name }) => name, wide: true },
         { title: 'rule', of: formatRule },
-        { title: 'next', of: ({ nextDueAt, pausedAt }) => (pausedAt ? 'paused' : nextDueAt) },
-        { title: 'failed', of: ({ failedAt }) => failedAt },
+        { title: 'next', of: (schedule) => formatNext(cli.out, schedule), wide: true },
+        { title: 'failed', of: ({ failedAt }) => failedAt, wide: true },
         { title: 'overlap', of: ({ overlap }) => overlap },
         { title: 'age', of: ({ createdAt }) => formatAge(createdAt) },
       ],
@@ -138,19 +138,20 @@ const show: CommandSpec = {
       ['pause reason', schedule.pauseReason],
       ['failed', schedule.failedAt],
       ...dueTimes.map(
-        ({ startAt }, index) => [index === 0 ? 'next' : '', startAt] as [string, string],
+        ({ startAt }, index) =>
+          [index === 0 ? 'next' : '', formatDue(cli.out, startAt, schedule)] as [string, string],
       ),
     ]);
     if (cli.out.json || occurrences.length === 0) return;
     cli.out.rows(
       occurrences,
       [
-        { title: 'due', of: ({ dueAt }) => dueAt },
+        { title: 'due', of: ({ dueAt }) => formatDue(cli.out, dueAt, schedule), wide: true },
         {
           title: 'outcome',
           of: ({ outcome, manual }) => (manual ? `${outcome} by hand` : outcome),
         },
-        { title: 'task', of: ({ taskId }) => taskId },
+        { title: 'task', isId: true, of: ({ taskId }) => taskId },
         { title: 'detail', of: ({ detail }) => detail, wide: true },
       ],
       '',
@@ -224,6 +225,17 @@ const remove: CommandSpec = {
     cli.out.done({ id }, `Schedule ${id} deleted`);
   },
 };
+
+/** A due time in the time zone of its schedule. */
+function formatDue(out: Output, dueAt: string, { timeZone, cron }: Schedule): string {
+  return out.time(dueAt, cron === null ? undefined : (timeZone ?? undefined));
+}
+
+function formatNext(out: Output, schedule: Schedule): string | null {
+  const { nextDueAt, pausedAt } = schedule;
+  if (pausedAt !== null) return 'paused';
+  return nextDueAt && formatDue(out, nextDueAt, schedule);
+}
 
 function formatRule({ cron, timeZone, everySeconds }: Schedule): string {
   return cron === null ? `every ${everySeconds} s` : `${cron} (${timeZone})`;

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { agentName, readActors } from '../actors.js';
 import type { Cli } from '../cli.js';
 import type { CommandSpec, Commands } from '../command.js';
 import { EXIT } from '../exit-codes.js';
@@ -77,7 +78,11 @@ const show: CommandSpec = {
   usage: 'show <task>',
   summary: 'Show a task',
   examples: ['task show 0198c0de-7000-7000-8000-000000000000'],
-  run: async (cli, [id = '']) => showTask(cli.out, await readTask(cli.drover, id)),
+  run: async (cli, [id = '']) => {
+    const task = await readTask(cli.drover, id);
+    const { agentId } = task;
+    showTask(cli.out, task, agentId && !cli.out.json ? await agentName(cli, agentId) : agentId);
+  },
 };
 
 const watch: CommandSpec = {
@@ -95,7 +100,7 @@ const watch: CommandSpec = {
       if (status !== printed && !cli.out.json) {
         cli.out.progress('');
         cli.out.line(
-          `${new Date().toISOString()} ${colourWord(cli.out, status)} ${cleanLine(title)}`,
+          `${cli.out.logTime(new Date().toISOString())} ${colourWord(cli.out, status)} ${cleanLine(title)}`,
         );
       }
       if (cli.out.json && status !== printed) cli.out.value(task);
@@ -304,12 +309,16 @@ const runs: CommandSpec = {
     const found = await readList(flags, (query) =>
       cli.drover.get('/api/v1/agent-tasks/{id}/runs', { params: { path: { id }, query } }),
     );
+    const nameOf = await readActors(
+      cli,
+      found.map(({ agentId }) => `agent:${agentId}`),
+    );
     cli.out.rows(
       found,
       [
         { title: 'id', of: (one) => one.id },
         { title: 'state', of: (one) => one.state },
-        { title: 'agent', of: (one) => one.agentId },
+        { title: 'agent', of: ({ agentId }) => nameOf(`agent:${agentId}`).replace(/^agent:/, '') },
         { title: 'exit code', of: (one) => one.exitCode ?? one.signal },
         { title: 'end reason', of: (one) => one.endReason },
         { title: 'error', of: (one) => one.error, wide: true },

@@ -56,7 +56,7 @@ const list: CommandSpec = {
     cli.out.rows(
       templates,
       [
-        { title: 'id', of: ({ id }) => id },
+        { title: 'id', isId: true, of: ({ id }) => id },
         { title: 'name', of: ({ name }) => name, wide: true },
         { title: 'type', of: ({ task }) => String(task['taskType']) },
         { title: 'about', of: ({ description }) => description, wide: true },

@@ -103,7 +103,7 @@ async function printChanges(cli: Cli, flags: Flags): Promise<void> {
   cli.out.rows(
     changes,
     [
-      { title: 'id', of: ({ id }) => id },
+      { title: 'id', isId: true, of: ({ id }) => id },
       { title: 'title', of: ({ title }) => title, wide: true },
       { title: 'kind', of: ({ agentKind }) => agentKind },
       { title: 'model', of: ({ model }) => model },

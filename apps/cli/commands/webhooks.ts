@@ -56,7 +56,7 @@ const list: CommandSpec = {
     cli.out.rows(
       webhooks,
       [
-        { title: 'id', of: ({ id }) => id },
+        { title: 'id', isId: true, of: ({ id }) => id },
         {
           title: 'enabled',
           of: ({ enabled, disabledReason }) => (enabled ? 'yes' : disabledReason),
@@ -161,7 +161,7 @@ const deliveries: CommandSpec = {
         { title: 'event', of: ({ event }) => event, wide: true },
         { title: 'state', of: ({ state }) => state },
         { title: 'attempts', of: ({ attempts }) => attempts.length },
-        { title: 'next attempt', of: ({ nextAttemptAt }) => nextAttemptAt },
+        { title: 'next attempt', of: ({ nextAttemptAt }) => nextAttemptAt, wide: true },
         { title: 'age', of: ({ occurredAt }) => formatAge(occurredAt) },
       ],
       'No deliveries found.',

@@ -184,7 +184,7 @@ const status: CommandSpec = {
       [
         { title: 'name', of: ({ name }) => name },
         { title: 'pid', of: ({ pid }) => pid },
-        { title: 'since', of: ({ since }) => since },
+        { title: 'since', of: ({ since }) => since, wide: true },
         { title: 'server', of: ({ url }) => url, wide: true },
       ],
       'No background workers. Start one with `drover worker start --daemon`.',

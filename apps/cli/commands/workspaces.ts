@@ -213,7 +213,11 @@ const keys: CommandSpec = {
         { title: 'role', of: ({ role }) => role },
         { title: 'scopes', of: ({ scopes }) => scopes.join(' '), wide: true },
         { title: 'last used', of: ({ lastUsedAt }) => formatAge(lastUsedAt) },
-        { title: 'expires', of: (key) => (key.revokedAt ? 'revoked' : key.expiresAt) },
+        {
+          title: 'expires',
+          of: (key) => (key.revokedAt ? 'revoked' : key.expiresAt),
+          wide: true,
+        },
       ],
       'No API keys found. Create one with `drover key create NAME`.',
     );

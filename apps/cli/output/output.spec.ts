@@ -84,6 +84,29 @@ describe('rows', () => {
     expect(stdout).toContain(id);
   });
 
+  it('a terminal gets the first digits of ids that differ, and a pipe whole ids', () => {
+    const ids = ['0198c0de-7000-7000-8000-000000000000', '0198c0de-7000-7001-8000-000000000000'];
+    const column = { title: 'id', isId: true, of: (text: string) => text };
+    output().rows(ids, [column], '');
+    expect(stdout).toBe('ID\n0198c0de-7000-7000\n0198c0de-7000-7001\n');
+    stdout = '';
+    output({ terminal: false }).rows(ids, [column], '');
+    expect(stdout).toBe(`${ids.join('\n')}\n`);
+  });
+
+  it('a terminal gets relative and local times, and a pipe ISO', () => {
+    const time = '2026-11-27T02:00:00.000Z';
+    const print = (out: Output) => {
+      out.rows([time], [{ title: 'due', of: (text) => text }], '');
+      out.record({}, [['due', time]]);
+    };
+    print(output());
+    expect(stdout).toMatch(/^DUE\n\d.* ago, .*\d\d:\d\d \w.*\ndue {2}\d.* ago, .*\n$/);
+    stdout = '';
+    print(output({ terminal: false }));
+    expect(stdout).toBe(`${time}\ndue\t${time}\n`);
+  });
+
   it('a terminal too narrow for a table gets one line for each field', () => {
     output({ width: 40 }).rows([...rows, ...rows], columns, '');
     const one = `id      ${id}\nstatus  RUNNING\ntitle   ${long}\n`;

@@ -1,5 +1,9 @@
 import { clean, cleanLine, escapeControls } from './clean.js';
+import { shortLength } from './short-ids.js';
 import { type Column, plainLine, stackedLines, tableLines } from './table.js';
+import { formatLogTime, formatMoment, isTime } from './time.js';
+
+export { formatAge, formatDuration } from './duration.js';
 
 export interface OutputOptions {
   json: boolean;
@@ -32,8 +36,9 @@ export class Output {
       return;
     }
     if (rows.length === 0) return this.note(emptyText);
-    const table = tableLines(rows, columns, this.options.width);
-    if (table === undefined) return this.lines(stackedLines(rows, columns));
+    const shown = columns.map((column) => forPeople(rows, column));
+    const table = tableLines(rows, shown, this.options.width);
+    if (table === undefined) return this.lines(stackedLines(rows, shown));
     const [head = '', ...lines] = table;
     this.lines([this.paint('bold', head), ...lines]);
   }
@@ -46,7 +51,8 @@ export class Output {
     );
     const width = Math.max(0, ...visible.map(([name]) => name.length));
     for (const [name, field] of visible) {
-      const text = typeof field === 'object' ? JSON.stringify(field) : String(field);
+      const value = typeof field === 'string' && isTime(field) ? this.time(field) : field;
+      const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
       const lines = clean(text).split('\n');
       const rest = lines.slice(1).map((line) => `\n${' '.repeat(width + 2)}${line}`);
       const label = this.options.terminal
@@ -54,6 +60,16 @@ export class Output {
         : `${name}\t`;
       this.line(label + [lines[0], ...rest].join(''));
     }
+  }
+
+  /** Formats a time for people on a terminal. A pipe gets it unchanged. */
+  time(time: string, timeZone?: string): string {
+    return this.options.terminal ? formatMoment(time, timeZone) : time;
+  }
+
+  /** Formats the time of a log entry in the same way, without the distance. */
+  logTime(time: string): string {
+    return this.options.terminal ? formatLogTime(time) : time;
   }
 
   /** Prints an answer of the API as JSON. */
@@ -98,24 +114,21 @@ export class Output {
   }
 }
 
+/** A column for a terminal: times are local, and ids as short as the list allows. */
+function forPeople<T>(rows: readonly T[], column: Column<T>): Column<T> {
+  const length = column.isId === true ? shortLength(rows.map(column.of)) : undefined;
+  const of = (row: T) => {
+    const value = column.of(row);
+    if (typeof value !== 'string') return value;
+    return isTime(value) ? formatMoment(value) : value.slice(0, length);
+  };
+  return { ...column, of };
+}
+
 const BAR = 20;
 
 /** Formats an ASCII progress bar: `[#####-----] 50%`. */
 export function formatBar(percent: number): string {
   const full = Math.round((Math.min(100, Math.max(0, percent)) / 100) * BAR);
   return `[${'#'.repeat(full)}${'-'.repeat(BAR - full)}] ${Math.round(percent)}%`;
-}
-
-/** Formats the time since a moment, such as `3 m 20 s`. */
-export function formatAge(time: string | null | undefined, until = Date.now()): string | null {
-  if (time === null || time === undefined) return null;
-  return formatDuration((until - Date.parse(time)) / 1000);
-}
-
-export function formatDuration(seconds: number): string {
-  const whole = Math.max(0, Math.round(seconds));
-  if (whole < 60) return `${whole} s`;
-  if (whole < 3600) return `${Math.floor(whole / 60)} m ${whole % 60} s`;
-  if (whole < 86_400) return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} m`;
-  return `${Math.floor(whole / 86_400)} d ${Math.floor((whole % 86_400) / 3600)} h`;
 }
