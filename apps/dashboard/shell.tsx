@@ -1,11 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link, type LinkProps, Outlet, useRouter } from '@tanstack/react-router';
+import { Link, type LinkProps, Outlet, useLocation, useRouter } from '@tanstack/react-router';
 import {
   type ComponentProps,
   lazy,
   Suspense,
   useEffect,
   useMemo,
+  useRef,
   useState,
   useSyncExternalStore,
 } from 'react';
@@ -42,6 +43,7 @@ interface MenuLink {
 }
 
 const Palette = lazy(loadPalette);
+const PauseBanner = lazy(() => import('./components/pause-banner.js'));
 
 const LINKS: MenuLink[] = [
   { to: '/', name: 'Overview', icon: 'overview' },
@@ -132,6 +134,9 @@ function InWorkspace({ profile }: { profile: Profile }) {
           <Sidebar />
           <main className="main" id="main" tabIndex={-1}>
             <Connection />
+            <Suspense>
+              <PauseBanner />
+            </Suspense>
             <Suspense fallback={<div className="state">Loading…</div>}>
               <Outlet />
             </Suspense>
@@ -176,6 +181,14 @@ function NoWorkspace() {
 
 function Sidebar() {
   const { user, memberships, workspaceId, switchTo, may } = useWorkspace();
+  const { pathname } = useLocation();
+  const menu = useRef<HTMLElement>(null);
+  // On a phone the menu scrolls sideways.
+  useEffect(() => {
+    menu.current
+      ?.querySelector('[aria-current=page]')
+      ?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  }, [pathname]);
   const { data: attention } = useAttention();
   const links = LINKS.filter(
     ({ adminsOnly, operatorsOnly }) =>
@@ -198,7 +211,7 @@ function Sidebar() {
           ))}
         </select>
       </label>
-      <nav aria-label="Pages">
+      <nav aria-label="Pages" ref={menu}>
         <ul>
           {links.map(({ to, name, icon, counts = [] }) => (
             <li key={to}>

@@ -6,6 +6,7 @@ type Counts = components['schemas']['Attention'];
 /** Each count with its meaning and the command that shows more. */
 const LINES: [keyof Counts, string, string][] = [
   ['failedTasks', 'failed tasks', 'drover dead-letter list'],
+  ['unclaimableTasks', 'tasks that no agent can take', 'drover task list --status pending'],
   ['openQuestions', 'open questions', 'drover question list'],
   ['changesInReview', 'changes in review', 'drover review list'],
   ['obstructedChanges', 'changes with an obstacle', 'drover review list --state all'],

@@ -112,9 +112,12 @@ export function useCommand<V, T>(
 export function describeError(error: unknown): string {
   if (error instanceof DroverProblem) {
     const { title, detail, advice, errors } = error.problem;
+    const { retryAfterSeconds: wait } = error;
     const fields = errors?.map(({ field, message }) => `${field}: ${message}`).join('; ');
     // With field errors, the advice is for programs: it says to read the fields.
     const next = fields === undefined ? advice : undefined;
+    // The advice names the header, which people do not see.
+    if (wait !== undefined) return `${endSentence(detail ?? title)} Try again in ${wait} s.`;
     return [detail ?? title, fields, next].filter(Boolean).map(endSentence).join(' ');
   }
   if (error instanceof ConnectionProblem)

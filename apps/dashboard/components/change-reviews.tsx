@@ -2,6 +2,7 @@ import type { ChangeReview } from '../domain/changes.js';
 import { shortCommit } from '../domain/changes.js';
 import { formatDuration, stripControls } from '../domain/format.js';
 import { Badge, toLabel } from './badge.js';
+import { Caller } from './caller.js';
 import { Foreign } from './foreign.js';
 import { Ago, Empty, Panel } from './parts.js';
 
@@ -17,9 +18,9 @@ export function ChangeReviews({ reviews }: { reviews: ChangeReview[] }) {
     <Panel title="History">
       {reviews.length === 0 && <Empty title="Nothing has been proven or reviewed yet" small />}
       <ol className="stack">
-        {reviews.toReversed().map((review) => (
+        {reviews.toReversed().map((review, index) => (
           <li key={review.id}>
-            <OneReview review={review} />
+            <OneReview review={review} isNewest={index === 0} />
           </li>
         ))}
       </ol>
@@ -27,21 +28,32 @@ export function ChangeReviews({ reviews }: { reviews: ChangeReview[] }) {
   );
 }
 
-function OneReview({ review }: { review: ChangeReview }) {
+function OneReview({ review, isNewest }: { review: ChangeReview; isNewest: boolean }) {
   const { kind, verdict, revision, commit, author, body, comments, exitCode, durationMs } = review;
   const facts = [
     commit !== null && shortCommit(commit),
     exitCode !== null && `exit code ${exitCode}`,
     durationMs !== null && formatDuration(durationMs / 1000),
-    kind === 'review' && stripControls(author),
   ].filter((fact) => fact !== false && fact !== null);
   return (
     <article aria-label={`${TITLES[kind]} of revision ${revision}`}>
       <p>
         <Badge state={verdict} word={toLabel(verdict)} /> {TITLES[kind]} of revision {revision},{' '}
-        <Ago at={review.createdAt} /> <span className="muted">{facts.join(', ')}</span>
+        <Ago at={review.createdAt} />
+        {kind === 'review' && (
+          <>
+            , by <Caller of={author} />
+          </>
+        )}{' '}
+        <span className="muted">{facts.join(', ')}</span>
       </p>
-      {body !== '' && <Foreign text={body} />}
+      {kind === 'review' && body !== '' && <Foreign text={body} />}
+      {kind !== 'review' && body !== '' && (
+        <details open={isNewest}>
+          <summary>Output</summary>
+          <Foreign text={body} />
+        </details>
+      )}
       <ul>
         {comments.map(({ path, line, text }, index) => (
           <li key={index} dir="auto">

@@ -62,7 +62,7 @@ export function Confirm({ dialog, title, confirm, onConfirm, children }: Confirm
           </p>
         )}
         <div className="actions">
-          <Button onClick={() => dialog.current?.close()}>Close</Button>
+          <Button onClick={() => dialog.current?.close()}>Cancel</Button>
           <Button type="submit" look="primary" disabled={isBusy}>
             {confirm}
           </Button>

@@ -33,13 +33,17 @@ const MEMBERS = defineColumns<Member>([
   { id: 'remove', head: 'Actions', width: '96px', cell: (member) => <Remove member={member} /> },
 ]);
 
-/** The members of the workspace. The server refuses to remove its last owner. */
-export function Members() {
+export function useMembers() {
   const { workspaceId } = useWorkspace();
-  const members = useRead(['members'], (api, signal) => {
+  return useRead(['members'], (api, signal) => {
     const params = { path: { workspaceId }, query: { limit: 200 } };
     return api.get('/api/v1/workspaces/{workspaceId}/members', { params, signal });
   });
+}
+
+/** The members of the workspace. The server refuses to remove its last owner. */
+export function Members() {
+  const members = useMembers();
   return (
     <Panel title="Members" flush>
       <Loaded query={members}>

@@ -8,11 +8,19 @@ interface Line {
   one: string;
   many: string;
   to: LinkProps['to'];
+  search?: { status: ['PENDING'] };
   adminsOnly?: boolean;
 }
 
 const LINES: Line[] = [
   { name: 'failedTasks', one: 'failed task', many: 'failed tasks', to: '/dead-letter' },
+  {
+    name: 'unclaimableTasks',
+    one: 'task that no agent can take',
+    many: 'tasks that no agent can take',
+    to: '/tasks',
+    search: { status: ['PENDING'] },
+  },
   { name: 'openQuestions', one: 'open question', many: 'open questions', to: '/questions' },
   { name: 'changesInReview', one: 'change in review', many: 'changes in review', to: '/reviews' },
   {
@@ -67,9 +75,9 @@ export function NeedsAttention() {
   return (
     <Panel title="Needs attention">
       <ul className="attention">
-        {lines.map(({ name, one, many, to }) => (
+        {lines.map(({ name, one, many, to, search = {} }) => (
           <li key={name}>
-            <Link to={to ?? '/'} className="link">
+            <Link to={to ?? '/'} search={search} className="link">
               {formatAttention(data[name])} {data[name] === 1 ? one : many}
             </Link>
           </li>

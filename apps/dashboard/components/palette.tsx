@@ -100,6 +100,9 @@ function useEntries(pages: PaletteProps['pages'], text: string): Entry[] {
     ...(may('MEMBER')
       ? [{ key: 'new', kind: 'Action' as const, name: 'Create task', run: open('/tasks/new') }]
       : []),
+    ...(may('ADMIN')
+      ? [{ key: 'kill', kind: 'Action' as const, name: 'Kill switch', run: open('/coordinator') }]
+      : []),
     { key: 'out', kind: 'Action', name: 'Sign out', run: () => session.signOut() },
   ];
   const tasks = useTasks(searched).map(({ id, title }) => {

@@ -111,6 +111,10 @@ function KillSwitch() {
     },
     { done: 'Kill switch on', changes: CHANGES },
   );
+  const counts = useRead(['overview', 'counts'], (api, signal) =>
+    api.get('/api/v1/agent-tasks/counts', { signal }),
+  );
+  const running = (counts.data?.running ?? 0) + (counts.data?.assigned ?? 0);
   if (!may('ADMIN')) return null;
   return (
     <FormDialog
@@ -121,8 +125,8 @@ function KillSwitch() {
       onConfirm={turnOn.mutate}
     >
       <p>
-        It ends all live runs of the workspace and starts none. The tasks return to the queue with
-        their checkpoints, and continue when you end the pause.
+        It ends all live runs of the workspace, {running.toLocaleString()} now, and starts none. The
+        tasks return to the queue with their checkpoints, and continue when you end the pause.
       </p>
       <Field label="Reason">
         <input className="input" name="reason" required maxLength={500} />
@@ -131,7 +135,7 @@ function KillSwitch() {
   );
 }
 
-function EndPause({ pause: { id, scope } }: { pause: Pause }) {
+export function EndPause({ pause: { id, scope } }: { pause: Pause }) {
   const { may, user } = useWorkspace();
   const end = useCommand((api) => api.delete('/api/v1/pauses/{id}', { params: { path: { id } } }), {
     done: 'Pause ended',

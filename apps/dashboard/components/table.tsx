@@ -102,7 +102,12 @@ export function Table<T extends RowData>(props: TableProps<T>) {
         style={{ gridTemplateColumns, transform: position.transform }}
       >
         {row.getAllCells().map((cell) => (
-          <div role="cell" key={cell.id} className={alignmentOf(cell.column.id)}>
+          <div
+            role="cell"
+            key={cell.id}
+            data-head={cell.column.columnDef.header}
+            className={alignmentOf(cell.column.id)}
+          >
             <table.FlexRender cell={cell} />
           </div>
         ))}

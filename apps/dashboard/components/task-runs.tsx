@@ -8,7 +8,7 @@ import { Empty, Loaded, Panel } from './parts.js';
 import { RunPrompt } from './run-prompt.js';
 
 /** The runs of the task on a timeline, with their token usage. */
-export function TaskRuns({ task: { id, agent } }: { task: Task }) {
+export function TaskRuns({ task: { id, agent, createdAt } }: { task: Task }) {
   const runs = useTaskRuns(id);
   const used = (runs.data?.items ?? []).reduce((sum, run) => sum + BigInt(run.usedTokens), 0n);
   const cost = (runs.data?.items ?? []).reduce((sum, run) => sum + Number(run.usedCostUsd), 0);
@@ -27,7 +27,7 @@ export function TaskRuns({ task: { id, agent } }: { task: Task }) {
             <Empty title="No agent has claimed this task yet" small />
           ) : (
             <>
-              <Timeline runs={items} havePrompts={agent !== null} />
+              <Timeline runs={items} begin={createdAt} havePrompts={agent !== null} />
               {nextCursor !== null && <p className="muted">Only the latest 100 runs are shown.</p>}
             </>
           )
@@ -37,10 +37,17 @@ export function TaskRuns({ task: { id, agent } }: { task: Task }) {
   );
 }
 
-/** @param havePrompts whether a coding agent executes the runs */
-function Timeline({ runs, havePrompts }: { runs: Run[]; havePrompts: boolean }) {
+interface TimelineProps {
+  runs: Run[];
+  /** The begin of the time axis, which is that of the phases. */
+  begin: string;
+  /** Whether a coding agent executes the runs. */
+  havePrompts: boolean;
+}
+
+function Timeline({ runs, begin, havePrompts }: TimelineProps) {
   const now = useNow();
-  const from = Math.min(...runs.map(({ assignedAt }) => Date.parse(assignedAt)));
+  const from = Date.parse(begin);
   const to = Math.max(
     ...runs.map(({ endedAt }) => (endedAt ? Date.parse(endedAt) : now)),
     from + 1,

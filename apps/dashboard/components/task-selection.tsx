@@ -1,5 +1,6 @@
 import { createContext, type ReactNode, useContext, useMemo, useState } from 'react';
 import { useCommand } from '../api/read.js';
+import { allowedCommands, type Standing } from '../domain/status.js';
 import { FormDialog } from './form-dialog.js';
 import { Button, Field } from './parts.js';
 
@@ -51,15 +52,15 @@ export function SelectTask({ id, title }: { id: string; title: string }) {
 }
 
 /** Commands for the selected tasks. A task that a command does not suit is skipped. */
-export function SelectionActions({ shown }: { shown: readonly { id: string }[] }) {
+export function SelectionActions({ shown }: { shown: readonly (Standing & { id: string })[] }) {
   const { ids, replace } = useContext(SelectionContext);
   if (ids.size === 0) return null;
   return (
-    <div className="row" role="toolbar" aria-label="Selected tasks">
+    <div className="selected-tasks" role="toolbar" aria-label="Selected tasks">
       <span role="status">{ids.size.toLocaleString()} selected</span>
-      <Bulk name="cancel" />
-      <Bulk name="retry" />
-      <Bulk name="archive" />
+      <Bulk name="cancel" shown={shown} />
+      <Bulk name="retry" shown={shown} />
+      <Bulk name="archive" shown={shown} />
       <Prioritize />
       <Button look="quiet" onClick={() => replace(shown.map(({ id }) => id))}>
         Select all shown
@@ -90,9 +91,16 @@ const WORDS = {
   archive: { open: 'Archive', text: 'Finished tasks leave the lists. You cannot undo this.' },
 } as const;
 
-function Bulk({ name }: { name: keyof typeof WORDS }) {
+interface BulkProps {
+  name: keyof typeof WORDS;
+  shown: readonly (Standing & { id: string })[];
+}
+
+function Bulk({ name, shown }: BulkProps) {
   const { ids, replace } = useContext(SelectionContext);
   const { open, text } = WORDS[name];
+  const others = shown.filter((task) => ids.has(task.id) && !allowedCommands(task).includes(name));
+  const suited = ids.size - others.length;
   const command = useCommand(
     (api) => api.post(`/api/v1/agent-tasks/bulk/${name}`, { body: { ids: [...ids] } }),
     { done: summarize, changes: CHANGES, onDone: () => replace([]) },
@@ -100,11 +108,17 @@ function Bulk({ name }: { name: keyof typeof WORDS }) {
   return (
     <FormDialog
       open={open}
-      title={`${open} ${ids.size} tasks?`}
+      title={`${open} ${suited.toLocaleString()} ${suited === 1 ? 'task' : 'tasks'}?`}
       confirm={`${open} tasks`}
       onConfirm={(_, callbacks) => command.mutate(undefined, callbacks)}
     >
       <p>{text}</p>
+      {others.length > 0 && (
+        <p>
+          {others.length.toLocaleString()} of the selected tasks stay as they are: their status does
+          not allow it.
+        </p>
+      )}
     </FormDialog>
   );
 }

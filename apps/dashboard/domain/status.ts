@@ -82,7 +82,8 @@ export const LOOKS: Record<string, { tone: Tone; shape: Shape }> = {
 
 export type TaskCommand = 'pause' | 'resume' | 'cancel' | 'retry' | 'archive';
 
-type Standing = Pick<Task, 'status' | 'retryAt'> & Partial<Pick<Task, 'pausedFor' | 'abortReason'>>;
+export type Standing = Pick<Task, 'status' | 'retryAt'> &
+  Partial<Pick<Task, 'pausedFor' | 'abortReason'>>;
 
 /** The status as a list shows it. */
 export function listedStatus({ status, retryAt, abortReason }: Standing): ListedStatus {

@@ -34,7 +34,6 @@ export function OverviewPage() {
     >
       <div className="stack">
         {may('ADMIN') && <Leaderless />}
-        <Paused />
         <NeedsAttention />
         {steps && !steps.completed && <FirstSteps steps={steps} />}
         {(isError || steps?.agent || steps?.task) && <Figures />}
@@ -80,24 +79,6 @@ function Leaderless() {
   );
 }
 
-/** Says that no task starts, and why. */
-function Paused() {
-  const pauses = useRead(
-    ['pauses'],
-    (api, signal) => api.get('/api/v1/pauses', { params: { query: { limit: 50 } }, signal }),
-    { every: EVERY_MS },
-  );
-  const pause = pauses.data?.items.find(({ scope }) => scope !== 'task_type');
-  if (pause === undefined) return null;
-  return (
-    <p className="banner" role="status">
-      {pause.endRuns ? 'The kill switch is on' : 'All tasks are paused'}:&nbsp;
-      <bdi>{stripControls(pause.reason)}</bdi>&nbsp;(
-      <Ago at={pause.createdAt} />)
-    </p>
-  );
-}
-
 function Queue() {
   const counts = useRead(
     ['overview', 'counts'],
@@ -109,7 +90,7 @@ function Queue() {
 
 function QueueFigures({ counts }: { counts: Counts }) {
   const figures: [string, number, ListedStatus, string][] = [
-    ['Ready', counts.ready, 'PENDING', 'can be claimed now'],
+    ['Ready', counts.ready, 'PENDING', 'waiting for an agent'],
     ['Blocked', counts.blocked, 'PENDING', 'waiting for other tasks'],
     ['Assigned', counts.assigned, 'ASSIGNED', 'not started yet'],
     ['Running', counts.running, 'RUNNING', 'in progress'],

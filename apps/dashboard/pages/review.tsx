@@ -100,7 +100,7 @@ function DiffOf({ change, commit, comments, onComment }: DiffOfProps) {
   return (
     <>
       <p className="muted">
-        <Button look="quiet" aria-keyshortcuts="v" onClick={toggle}>
+        <Button aria-keyshortcuts="v" onClick={toggle}>
           {view === 'split' ? 'Unified' : 'Side by side'}
         </Button>{' '}
         Keys: <kbd>j</kbd> and <kbd>k</kbd> next and previous file, <kbd>v</kbd> view
@@ -143,7 +143,7 @@ function step(by: 1 | -1): void {
 
 function ChangeFacts({ change }: { change: WholeChange }) {
   const { cost, filesChanged, insertions, deletions, mergedCommit } = change;
-  const lines = `${filesChanged ?? 0} files, +${insertions ?? 0} −${deletions ?? 0}`;
+  const lines = `${filesChanged ?? 0} ${filesChanged === 1 ? 'file' : 'files'}, +${insertions ?? 0} −${deletions ?? 0}`;
   return (
     <Panel title="Change">
       <Facts

@@ -108,8 +108,8 @@ function PasswordFields({ busy, needsCode }: { busy: boolean; needsCode: boolean
         {busy ? 'Signing in…' : 'Sign in'}
       </Button>
       <p className="muted">
-        The operator finds the first user in <code>.drover/administrator.json</code>. Workspace
-        admins invite other users.
+        The operator finds the first user in <code>administrator.json</code> of the data folder.
+        Workspace admins invite other users.
       </p>
     </>
   );

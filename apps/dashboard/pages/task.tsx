@@ -1,3 +1,4 @@
+import { Caller } from '../components/caller.js';
 import { getRouteApi, Link, Navigate } from '@tanstack/react-router';
 import { useRead } from '../api/read.js';
 import { AgentLink } from '../components/agent-link.js';
@@ -182,7 +183,10 @@ function TaskFacts({ task }: { task: Task }) {
           ['Created', <Ago at={task.createdAt} />],
           ['Started', task.startedAt && <Ago at={task.startedAt} />],
           ['Finished', finishedAt(task) && <Ago at={finishedAt(task)} />],
-          ['Paused by', task.pausedBy && stripControls(task.pausedBy)],
+          [
+            'Paused by',
+            task.status === 'PAUSED' ? task.pausedBy && <Caller of={task.pausedBy} /> : null,
+          ],
           [
             'Parent',
             task.parentTaskId && (

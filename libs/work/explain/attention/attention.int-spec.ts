@@ -5,6 +5,7 @@ import { sharedServer, type TestServer } from '../../../../test/support/shared-s
 
 const NOTHING = {
   failedTasks: 0,
+  unclaimableTasks: 0,
   openQuestions: 0,
   changesInReview: 0,
   obstructedChanges: 0,
@@ -38,6 +39,7 @@ it('a workspace counts its own failures, budgets, agents, providers and webhooks
   );
   const runId = String(body.tasks[0]?.run.id);
   await agent.api.post(`/runs/${runId}/fail`, { error: { message: 'Disk full' } });
+  await workspace.api.post('/agent-tasks', { ...wanted, requiredCapabilities: ['folding'] });
   const projects = [await aProject(server.db.owner, workspace.id), null];
   const budgets = [
     [100, 0, 0],
@@ -72,6 +74,7 @@ it('a workspace counts its own failures, budgets, agents, providers and webhooks
   expect(await counts()).toEqual({
     ...NOTHING,
     failedTasks: 1,
+    unclaimableTasks: 1,
     usedUpBudgets: 1,
     endingBudgets: 1,
     silentAgents: 1,

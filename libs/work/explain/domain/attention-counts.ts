@@ -4,6 +4,7 @@ export const MAX_COUNT = 100;
 /** Counts of what people have to look at, each at most MAX_COUNT. */
 export interface AttentionCounts {
   failedTasks: number;
+  unclaimableTasks: number;
   openQuestions: number;
   changesInReview: number;
   obstructedChanges: number;

@@ -10,6 +10,7 @@ const count = (description: string): ApiPropertyOptions => ({
 
 export class AttentionDto implements AttentionCounts {
   @ApiProperty(count('Tasks of the dead letter')) failedTasks!: number;
+  @ApiProperty(count('Ready tasks with capabilities that no agent has')) unclaimableTasks!: number;
   @ApiProperty(count('Questions of agents without an answer')) openQuestions!: number;
   @ApiProperty(count('Changes that wait for a review')) changesInReview!: number;
   @ApiProperty(count('Changes whose proof or merge failed on something that somebody can mend'))

@@ -1,0 +1,23 @@
+import { stripControls } from '../domain/format.js';
+import { AgentLink } from './agent-link.js';
+import { useMembers } from './members.js';
+
+interface CallerProps {
+  /** A caller of the API: `user:<id>`, `agent:<id>`, `api_key:<id>`, or the name of a forge's user. */
+  of: string;
+}
+
+/** The name of a person or an agent who did something. */
+export function Caller({ of }: CallerProps) {
+  const [, kind, id] = /^(user|agent|api_key):([0-9a-f-]{36})$/.exec(of) ?? [];
+  if (kind === 'agent' && id !== undefined) return <AgentLink id={id} />;
+  if (kind === 'api_key') return <span title={of}>an API key</span>;
+  if (kind === 'user' && id !== undefined) return <Person id={id} />;
+  return <bdi>{stripControls(of)}</bdi>;
+}
+
+function Person({ id }: { id: string }) {
+  const person = useMembers().data?.items.find(({ userId }) => userId === id);
+  if (person === undefined) return <span title={`user:${id}`}>a former member</span>;
+  return <bdi title={stripControls(person.email)}>{stripControls(person.name)}</bdi>;
+}
