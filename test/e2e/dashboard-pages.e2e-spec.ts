@@ -368,13 +368,16 @@ it('an admin creates, edits, disables and deletes a notice', async () => {
   await row.getByRole('link').click();
   await button('Edit').click();
   expect(await openDialog().getByLabel('SAT').isChecked()).toBe(true);
-  await fill('Events', 'budget.alert');
+  expect(await openDialog().getByLabel('A task failed for good').isChecked()).toBe(true);
+  for (const box of await openDialog().locator('[name=event]').all()) await box.uncheck();
+  await openDialog().getByLabel('A budget reached a threshold').check();
+  await fill('Other events', 'agent.status_changed.DRAINING');
   await expectNoAxeFindings();
   await confirm('Save changes');
   await page.getByText('Changes saved').first().waitFor();
   const { body } = await fleet.api.get<{ items: object[] }>('/webhooks');
   expect(body.items).toMatchObject([
-    { kind: 'discord', events: ['budget.alert'], quietHours: { from: '19:00', days: ['SAT'] } },
+    { kind: 'discord', events: ['budget.alert', 'agent.status_changed.DRAINING'], quietHours: { from: '19:00', days: ['SAT'] } },
   ]);
   await button('Disable').click();
   await button('Enable').waitFor();

@@ -2,7 +2,7 @@ import type { components } from '#lib/api-client';
 import { useRead } from '../api/read.js';
 import { useWorkspace } from '../api/workspace.js';
 import { stripControls } from '../domain/format.js';
-import { DAYS } from '../domain/notice-draft.js';
+import { DAYS, EVENTS_FOR_PEOPLE, USUAL_EVENTS } from '../domain/notice-draft.js';
 import { ownTimeZone } from '../domain/time-zone.js';
 import { Field, Loaded } from './parts.js';
 
@@ -24,14 +24,7 @@ export function WebhookFields({ kind, of }: WebhookFieldsProps) {
       ) : (
         <Url kind={kind} {...(of && { of })} />
       )}
-      <Field label="Events" hint="Separate with commas. “task” selects all task events.">
-        <input
-          className="input"
-          name="events"
-          required
-          defaultValue={of?.events.join(', ') ?? (isForPeople ? 'task.status_changed' : 'task')}
-        />
-      </Field>
+      {isForPeople ? <EventChoices events={of?.events} /> : <EventNames events={of?.events} />}
       <Field label="Description">
         <input
           className="input"
@@ -49,6 +42,44 @@ export function WebhookFields({ kind, of }: WebhookFieldsProps) {
         </label>
       )}
     </>
+  );
+}
+
+/** The events that people mostly want, and a field for the names of others. */
+function EventChoices({ events = USUAL_EVENTS }: { events: string[] | undefined }) {
+  const names = Object.keys(EVENTS_FOR_PEOPLE);
+  return (
+    <>
+      <fieldset className="field">
+        <legend>Events</legend>
+        {Object.entries(EVENTS_FOR_PEOPLE).map(([name, label]) => (
+          <label key={name}>
+            <input
+              type="checkbox"
+              name="event"
+              value={name}
+              defaultChecked={events.includes(name)}
+            />{' '}
+            {label}
+          </label>
+        ))}
+      </fieldset>
+      <Field label="Other events" hint="Names, separated by commas, such as agent.status_changed.">
+        <input
+          className="input"
+          name="events"
+          defaultValue={events.filter((name) => !names.includes(name)).join(', ')}
+        />
+      </Field>
+    </>
+  );
+}
+
+function EventNames({ events = ['task'] }: { events: string[] | undefined }) {
+  return (
+    <Field label="Events" hint="Separate with commas. “task” selects all task events.">
+      <input className="input" name="events" required defaultValue={events.join(', ')} />
+    </Field>
   );
 }
 

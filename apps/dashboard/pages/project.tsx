@@ -2,12 +2,15 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import type { components } from '#lib/api-client';
 import { useCommand, useRead } from '../api/read.js';
 import { useWorkspace } from '../api/workspace.js';
+import { BudgetLines } from '../components/budget-lines.js';
 import { Foreign } from '../components/foreign.js';
 import { FormDialog, ifMatch } from '../components/form-dialog.js';
 import { Milestones } from '../components/milestones.js';
 import { NamedFields, readNamed } from '../components/named-fields.js';
-import { Ago, Facts, Field, Loaded, Page, Panel } from '../components/parts.js';
+import { Ago, Empty, Facts, Field, Loaded, Page, Panel } from '../components/parts.js';
+import { Table } from '../components/table.js';
 import { stripControls } from '../domain/format.js';
+import { TASK_COLUMNS, toRow } from './tasks.js';
 
 type Project = components['schemas']['Project'];
 
@@ -51,6 +54,8 @@ function OneProject({ project }: { project: Project }) {
               <Foreign text={description} />
             </Panel>
           )}
+          <LatestTasks projectId={id} />
+          <ProjectBudgets projectId={id} />
           <Milestones project={project} />
           {instructions !== null && (
             <Panel title="Instructions for coding agents">
@@ -61,12 +66,6 @@ function OneProject({ project }: { project: Project }) {
         <Panel title="Settings">
           <Facts
             items={[
-              [
-                'Tasks',
-                <Link to="/tasks" search={{ projectId: id }} className="link">
-                  View tasks
-                </Link>,
-              ],
               [
                 'Usage',
                 <Link to="/usage" search={{ projectId: id }} className="link">
@@ -85,6 +84,54 @@ function OneProject({ project }: { project: Project }) {
         </Panel>
       </div>
     </Page>
+  );
+}
+
+const LATEST = 10;
+
+function LatestTasks({ projectId }: { projectId: string }) {
+  const tasks = useRead(['tasks-head', 'project', projectId], async (api, signal) => {
+    const params = { query: { projectId, limit: LATEST } };
+    const { items } = await api.get('/api/v1/agent-tasks', { params, signal });
+    return items.map(toRow);
+  });
+  const all = (
+    <Link to="/tasks" search={{ projectId }} className="link">
+      View tasks
+    </Link>
+  );
+  return (
+    <Panel title="Latest tasks" end={all} flush>
+      <Loaded query={tasks}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty title="No tasks yet" small />
+          ) : (
+            <Table
+              label="Latest tasks"
+              columns={TASK_COLUMNS}
+              rows={rows}
+              keyOf={(task) => task.id}
+              least={640}
+            />
+          )
+        }
+      </Loaded>
+    </Panel>
+  );
+}
+
+function ProjectBudgets({ projectId }: { projectId: string }) {
+  const budgets = useRead(['budgets', 'project', projectId], (api, signal) => {
+    const query = { scope: 'project' as const, scopeId: projectId, active: true, limit: 20 };
+    return api.get('/api/v1/budgets', { params: { query }, signal });
+  });
+  const items = budgets.data?.items ?? [];
+  if (items.length === 0) return null;
+  return (
+    <Panel title="Budgets">
+      <BudgetLines budgets={items} hasForecast />
+    </Panel>
   );
 }
 

@@ -5,7 +5,7 @@ SELECT
   (SELECT count(*)::int FROM (SELECT FROM agent_tasks WHERE workspace_id = $1 AND failure_fingerprint IS NOT NULL LIMIT 100) c) AS "failedTasks",
   (SELECT count(*)::int FROM (SELECT FROM capability_sets s CROSS JOIN LATERAL (SELECT FROM agent_tasks t
       WHERE t.workspace_id = $1 AND t.capability_key = s.key AND (t.status = 'PENDING' AND t.unmet_dependencies = 0)
-      LIMIT 100) t
+      ORDER BY t.queue_rank LIMIT 100) t
     WHERE s.workspace_id = $1 AND NOT EXISTS (SELECT FROM agents a
       WHERE a.workspace_id = $1 AND a.lifecycle <> 'TERMINATED' AND (s.capabilities <@ a.capabilities AND s.capabilities @> a.dedicated_to)) LIMIT 100) c)
     AS "unclaimableTasks",

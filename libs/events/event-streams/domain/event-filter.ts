@@ -14,7 +14,7 @@ export interface EventFilter {
 export function has(filter: EventFilter, { subject, body, taskId, agentId }: Message): boolean {
   const { types, without } = filter;
   if (without?.includes(subject)) return false;
-  if (types && !wants(types, body['event'] as string)) return false;
+  if (types && !wants(types, body['event'] as string, body['newStatus'])) return false;
   if (filter.taskId !== undefined && taskId !== filter.taskId) return false;
   return filter.agentId === undefined || agentId === filter.agentId;
 }

@@ -28,7 +28,7 @@ export class EventsQuery extends StreamQuery {
     optional: true,
     description:
       'Only events with these names, repeated or separated by commas. `task.*` or `task` ' +
-      'is all of `task.…`.',
+      'is all of `task.…`, and `task.status_changed.FAILED` is a change to this status.',
   })
   types?: string[];
 

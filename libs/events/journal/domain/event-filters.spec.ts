@@ -18,10 +18,23 @@ describe('filters of events', () => {
   });
 
   it.each([
+    ['task.status_changed.FAILED', 'FAILED', true],
+    ['task.status_changed.FAILED', 'RUNNING', false],
+    ['task.status_changed.FAILED', undefined, false],
+    ['task.status_changed', 'FAILED', true],
+    ['task.*', 'FAILED', true],
+  ])('the filter %s matches a change to %s: %p', (filter, status, wanted) => {
+    expect(wants([filter], 'task.status_changed', status)).toBe(wanted);
+  });
+
+  it.each([
     ['*', true],
     ['task.*', true],
     ['run.state_changed', true],
     ['task', true],
+    ['task.status_changed.FAILED', true],
+    ['task.created.FAILED', false],
+    ['task.status_changed.LOST', false],
     ['task.status', false],
     ['task_created', false],
     ['task.', false],

@@ -1,5 +1,5 @@
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
-import { EVENT_FILTERS } from '#lib/journal';
+import { EVENT_FILTERS, NAME_FILTERS } from '#lib/journal';
 import {
   Flag,
   Int,
@@ -35,7 +35,9 @@ const HUB_WORDS =
 const EVENTS = {
   minItems: 1,
   maxItems: 50,
-  description: 'Names of events. `task.*` or `task` is all events of tasks, `*` is all events.',
+  description:
+    'Names of events. `task.*` or `task` is all events of tasks, `*` is all events, and ' +
+    '`task.status_changed.FAILED` is a change to this status.',
 };
 
 const TIME = {
@@ -56,7 +58,7 @@ export class QuietHoursDto implements QuietHours {
     description: 'The days on which the quiet hours begin. Without any, they begin on all days.',
   })
   days?: Day[];
-  @OneOfList(EVENT_FILTERS, {
+  @OneOfList(NAME_FILTERS, {
     optional: true,
     maxItems: 50,
     description: 'Events that the server sends during quiet hours, too',

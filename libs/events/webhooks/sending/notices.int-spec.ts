@@ -82,7 +82,8 @@ const allSent = (endpoint: Endpoint) =>
 
 describe('a notice', () => {
   it('a notice in Slack says what happened to which task, with the title as text', async () => {
-    const slack = await at.make({ kind: 'slack', events: ['task.status_changed'] });
+    const slack = await at.make({ kind: 'slack', events: ['task.status_changed.ABORTED'] });
+    const other = await at.make({ kind: 'slack', events: ['task.status_changed.COMPLETED'] });
     const task = { title: 'Mend <!channel> & go', taskType: 'test' };
     const id = String((await workspace.api.post('/agent-tasks', task)).body['id']);
     await workspace.api.post(`/agent-tasks/${id}/cancel`, { reason: 'why not' });
@@ -93,6 +94,7 @@ describe('a notice', () => {
       state: 'delivered',
       attempts: [{ number: 1, status: 204, url: slack.url }],
     });
+    expect(await at.count(other)).toBe(0);
   });
 
   it("a notice's URL is shown shortened and stored encrypted", async () => {

@@ -78,7 +78,7 @@ function* deliveriesOf(
 
 // A webhook gets no events from before its creation, even if this consumer is behind.
 function isFor({ body }: Message, { events, created_at }: Subscription): boolean {
-  if (!wants(events, String(body['event']))) return false;
+  if (!wants(events, String(body['event']), body['newStatus'])) return false;
   return Date.parse(String(body['timestamp'])) >= Math.floor(created_at);
 }
 
