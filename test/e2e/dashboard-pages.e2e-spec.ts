@@ -377,7 +377,11 @@ it('an admin creates, edits, disables and deletes a notice', async () => {
   await page.getByText('Changes saved').first().waitFor();
   const { body } = await fleet.api.get<{ items: object[] }>('/webhooks');
   expect(body.items).toMatchObject([
-    { kind: 'discord', events: ['budget.alert', 'agent.status_changed.DRAINING'], quietHours: { from: '19:00', days: ['SAT'] } },
+    {
+      kind: 'discord',
+      events: ['budget.alert', 'agent.status_changed.DRAINING'],
+      quietHours: { from: '19:00', days: ['SAT'] },
+    },
   ]);
   await button('Disable').click();
   await button('Enable').waitFor();
