@@ -10,7 +10,6 @@ import { Ago, Empty, Loaded, Page, Panel } from '../components/parts.js';
 import { NeedsAttention } from '../components/needs-attention.js';
 import { Throughput } from '../components/throughput.js';
 import { TokensByDay } from '../components/tokens-by-day.js';
-import { stripControls } from '../domain/format.js';
 import { type Agent, AGENTS_IN_FLEET, agentWord, type ListedStatus } from '../domain/status.js';
 
 type Counts = components['schemas']['TaskCounts'];
