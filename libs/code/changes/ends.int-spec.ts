@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { sharedServer, type TestServer } from '../../../test/support/shared-server.js';
-import { type Body, changesIn, commit, green } from '../../../test/support/changes-in.js';
+import {
+  type Body,
+  changesIn,
+  commit,
+  green,
+  type Work,
+} from '../../../test/support/changes-in.js';
 import { type Held, Scene } from '../../work/coordinator/testing/scene.js';
 
 /** Changes whose end comes from elsewhere while a host or an agent works on them. */
@@ -104,6 +110,88 @@ it('changes are requested of a change that can be on its target after a host has
   expect((await review(held.id, 'merge')).status).toBe(200);
   await done(held.agent, 'land', { outcome: 'blocked', reason: 'The push was refused' });
   expect(await request()).toMatchObject({ status: 200, body: { state: 'WORKING' } });
+  await scene.holdsEverything();
+});
+
+type Arrive = () => Promise<{ held: Held; generation?: number }>;
+
+const proven = async (review: string): Promise<Held> => {
+  const held = await working({ review });
+  await submitted(held, commit(1));
+  await done(held.agent, 'prove', green(commit(1)));
+  return held;
+};
+const STATES: [string, Arrive][] = [
+  ['works', async () => ({ held: await working() })],
+  [
+    'is proven',
+    async () => {
+      const held = await working();
+      await submitted(held, commit(1));
+      return { held, generation: (await step(held.agent))!.step.generation };
+    },
+  ],
+  ['is in review', async () => ({ held: await proven('person') })],
+  ['waits for its merge', async () => ({ held: await proven('none') })],
+  [
+    'lands',
+    async () => {
+      const held = await proven('none');
+      const { generation } = (await step(held.agent))!.step;
+      await plan(held, generation, commit('c'));
+      return { held, generation };
+    },
+  ],
+];
+
+it.each(STATES)('the cancellation of a task whose change %s leaves nothing', async (_, arrive) => {
+  const { held, generation } = await arrive();
+  await held.agent.api.post(`/runs/${held.runId}/repository`, {});
+  expect((await cancel(held.id)).status).toBe(200);
+  expect(await scene.read(held.id)).toMatchObject({ status: 'ABORTED', runId: null });
+  expect(await change(held.id)).toMatchObject({
+    state: 'CLOSED',
+    step: { kind: 'remove', agentId: null },
+  });
+  const queue = await scene.workspace.api.get('/changes/merge-queue');
+  expect(queue.body).toMatchObject({ items: [] });
+  if (generation !== undefined) {
+    expect(await plan(held, generation, commit('d'))).toMatchObject({ status: 409 });
+    expect(
+      await report(
+        held.agent,
+        { step: { changeId: held.id, generation } } as Work,
+        green(commit(1)),
+      ),
+    ).toMatchObject({ status: 409, body: { code: 'stale_step' } });
+  }
+  await endLease(held.id);
+  await done(held.agent, 'remove', { outcome: 'removed' });
+  expect(await change(held.id)).toMatchObject({ state: 'CLOSED', branch: null, step: null });
+  expect(await scene.events('change.closed')).toHaveLength(1);
+  await scene.holdsEverything();
+});
+
+it('a merge after which its task fails makes room for the next one, and needs attention', async () => {
+  const held = await working({ review: 'none', maxRevisions: 0 });
+  const { repositoryId } = (await scene.read(held.id)) as { repositoryId: string };
+  await submitted(held, commit(1));
+  await done(held.agent, 'prove', green(commit(1)));
+  const next = await start(await scene.claim(held.agent, await scene.task({ repositoryId })));
+  await submitted(next, commit(2));
+  const first = await step(held.agent);
+  expect(first?.step.kind).toBe('land');
+  await done(next.agent, 'prove', green(commit(2)));
+  expect(await step(next.agent)).toBeUndefined();
+  await report(held.agent, first!, { outcome: 'conflict', files: ['a.txt'] });
+  expect(await scene.read(held.id)).toMatchObject({ status: 'FAILED' });
+  expect(await change(held.id)).toMatchObject({ state: 'FAILED', step: null });
+  expect(await scene.events('change.failed')).toHaveLength(1);
+  const { body } = await scene.workspace.api.get('/attention');
+  expect(body).toMatchObject({ failedTasks: 1, obstructedChanges: 0 });
+  const landing = await step(next.agent);
+  expect(landing?.step).toMatchObject({ kind: 'land', changeId: next.id });
+  await report(next.agent, landing!, { outcome: 'merged', commit: commit('d') });
   await scene.holdsEverything();
 });
 
