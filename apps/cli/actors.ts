@@ -5,8 +5,8 @@ import { ALL, readList } from './lists.js';
 export type NameActor = (actor: string) => string;
 
 /**
- * Reads the names of actors. An actor whose name the caller must not read keeps its id, and so do
- * all with --json.
+ * Reads the names of actors. An actor whose name the caller must not read has its kind and its id,
+ * and so have all with --json.
  */
 export async function readActors(cli: Cli, actors: readonly (string | null)[]): Promise<NameActor> {
   const names = new Map<string, string>();
@@ -15,21 +15,33 @@ export async function readActors(cli: Cli, actors: readonly (string | null)[]): 
     wanted.filter((actor) => actor.startsWith(kind)).map((actor) => actor.slice(kind.length));
   if (!cli.out.json) {
     await Promise.all([
-      ...idsOf('agent:').map(async (id) => names.set(`agent:${id}`, await agentName(cli, id))),
+      readAgents(cli, idsOf('agent:'), names),
       readMembers(cli, idsOf('user:'), names),
       readKeys(cli, idsOf('api_key:'), names),
     ]);
   }
-  return (actor) => names.get(actor) ?? actor;
+  return (actor) => names.get(actor) ?? actor.replace(/^(\w+):(?=[0-9a-f-]{36}$)/, describeKind);
 }
 
-/** The name of an agent, or its id if the caller must not read it. */
-export async function agentName({ drover }: Cli, id: string): Promise<string> {
-  const params = { path: { id } };
-  return drover.get('/api/v1/agents/{id}', { params }).then(
-    ({ name }) => name,
-    () => id,
-  );
+const describeKind = (_: string, kind: string): string =>
+  kind === 'api_key' ? 'API key ' : `${kind} `;
+
+/** The names of agents by their ids. An agent that the caller must not read has its id. */
+export async function agentNames(
+  { drover, out }: Cli,
+  ids: readonly string[],
+): Promise<Map<string, string>> {
+  if (out.json) return new Map();
+  const read = async (id: string) => {
+    const params = { path: { id } };
+    const agent = await drover.get('/api/v1/agents/{id}', { params }).catch(() => undefined);
+    return [id, agent?.name ?? id] as const;
+  };
+  return new Map(await Promise.all([...new Set(ids)].map(read)));
+}
+
+async function readAgents(cli: Cli, ids: readonly string[], names: Map<string, string>) {
+  for (const [id, name] of await agentNames(cli, ids)) names.set(`agent:${id}`, name);
 }
 
 async function readMembers(cli: Cli, ids: readonly string[], names: Map<string, string>) {

@@ -25,7 +25,7 @@ it.each([
 });
 
 it.each([
-  ['schedule_exists', 'Choose another name, or change the schedule by PATCH.', /--help/],
+  ['webhook_unsigned', 'Change `url` or `recipients` by PATCH.', /--help/],
   [
     'database_unavailable',
     'The server changed nothing. Try again after the seconds in Retry-After.',

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { agentName, readActors } from '../actors.js';
+import { agentNames } from '../actors.js';
 import type { Cli } from '../cli.js';
 import type { CommandSpec, Commands } from '../command.js';
 import { EXIT } from '../exit-codes.js';
@@ -81,7 +81,8 @@ const show: CommandSpec = {
   run: async (cli, [id = '']) => {
     const task = await readTask(cli.drover, id);
     const { agentId } = task;
-    showTask(cli.out, task, agentId && !cli.out.json ? await agentName(cli, agentId) : agentId);
+    const names = await agentNames(cli, agentId === null ? [] : [agentId]);
+    showTask(cli.out, task, agentId && (names.get(agentId) ?? agentId));
   },
 };
 
@@ -309,16 +310,16 @@ const runs: CommandSpec = {
     const found = await readList(flags, (query) =>
       cli.drover.get('/api/v1/agent-tasks/{id}/runs', { params: { path: { id }, query } }),
     );
-    const nameOf = await readActors(
+    const names = await agentNames(
       cli,
-      found.map(({ agentId }) => `agent:${agentId}`),
+      found.map(({ agentId }) => agentId),
     );
     cli.out.rows(
       found,
       [
         { title: 'id', of: (one) => one.id },
         { title: 'state', of: (one) => one.state },
-        { title: 'agent', of: ({ agentId }) => nameOf(`agent:${agentId}`).replace(/^agent:/, '') },
+        { title: 'agent', of: ({ agentId }) => names.get(agentId) },
         { title: 'exit code', of: (one) => one.exitCode ?? one.signal },
         { title: 'end reason', of: (one) => one.endReason },
         { title: 'error', of: (one) => one.error, wide: true },

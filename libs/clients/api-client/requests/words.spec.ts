@@ -13,6 +13,8 @@ it.each([
     'Aborted by the coordinator: the kill switch ended its run',
   ],
   ['task_failed', 'Exited with 7', 'FAILED', 'run', 'Failed: Exited with 7'],
+  ['task_failed', 'Failed after 2 attempts: no', 'FAILED', 'run', 'Failed after 2 attempts: no'],
+  ['stderr', '', null, 'run', ''],
   ['dependencies_met', null, null, 'coordinator', 'Dependencies met'],
   ['output', 'some_output of a program', null, 'run', 'some_output of a program'],
 ])('an entry %s with the message %j has a sentence', (action, message, newStatus, kind, text) => {

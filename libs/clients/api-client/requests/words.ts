@@ -66,7 +66,9 @@ const CODE = /^[a-z]+(?:_[a-z]+)+$/;
 export function describeEntry({ action, message, newStatus, actor }: Entry): string {
   const text = message === null ? '' : (REASONS[message] ?? spaced(message));
   const event = ACTIONS[action] ?? capital(action.replaceAll('_', ' '));
-  if (newStatus === null) return text || event;
+  if (newStatus === null) return message === null ? event : text;
+  // "Failed after 3 attempts: …" says it already.
+  if (text.startsWith(`${event} `)) return text;
   const by = ACTORS[actor.kind];
   const moved = by === undefined || newStatus === 'FAILED' ? event : `${event} by ${by}`;
   return text === '' ? moved : `${moved}: ${text}`;
