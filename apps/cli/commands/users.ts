@@ -21,6 +21,7 @@ const list: CommandSpec = {
         { title: 'email', of: ({ email }) => email, wide: true },
         { title: 'name', of: ({ name }) => name, wide: true },
         { title: 'operator', of: ({ isOperator }) => (isOperator ? 'yes' : null) },
+        { title: 'verified', of: ({ emailVerified }) => (emailVerified ? 'yes' : 'no') },
         { title: 'disabled', of: ({ disabledAt }) => formatAge(disabledAt) },
       ],
       'No users found.',
@@ -95,6 +96,19 @@ const verify: CommandSpec = {
   },
 };
 
+const unlink: CommandSpec = {
+  usage: 'unlink <user>',
+  summary: 'Remove the link of a user to the identity provider',
+  about:
+    'For a user whom the provider created anew. The sessions that began with the link end, and the ' +
+    'next single sign-on with the email address makes the new link.',
+  examples: ['user unlink ann@example.org'],
+  run: async (cli, [id = '']) => {
+    await cli.drover.delete('/api/v1/users/{id}/links', { params: { path: { id } } });
+    cli.out.done({ id }, 'Link removed; the sessions of the link have ended');
+  },
+};
+
 const password: CommandSpec = {
   usage: 'password [user]',
   summary: 'Change your password, or reset the password of a user',
@@ -134,7 +148,7 @@ const mfa: CommandSpec = {
       body: await askCode(),
     });
     cli.out.note('Store these recovery codes. Each is valid once:');
-    cli.out.done(answer, answer.recoveryCodes.join('\n'));
+    cli.out.done(answer, ...answer.recoveryCodes);
   },
 };
 
@@ -161,7 +175,7 @@ async function reset(cli: Cli, id: string): Promise<void> {
 const commands: Commands = {
   user: {
     summary: 'Manage the users of the installation, and your password',
-    commands: [list, create, disable, enable, verify, password, mfa],
+    commands: [list, create, disable, enable, verify, unlink, password, mfa],
   },
 };
 

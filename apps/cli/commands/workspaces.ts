@@ -190,7 +190,7 @@ const remove: CommandSpec = {
     const hooks = removed.hooks.map(
       ({ kind, id, enabled }) => `${kind} ${id} ${enabled ? 'stays enabled' : 'disabled'}`,
     );
-    cli.out.done(removed, [`Member ${userId} removed`, ...hooks].join('\n'));
+    cli.out.done(removed, `Member ${userId} removed`, ...hooks);
   },
 };
 

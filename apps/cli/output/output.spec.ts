@@ -37,6 +37,11 @@ describe('a hostile text', () => {
     expect(JSON.parse(stdout)).toEqual({ title: HOSTILE });
   });
 
+  it('each text of a result has its own line', () => {
+    output({ terminal: false }).done({}, 'one\ncode', 'another code');
+    expect(stdout).toBe('one code\nanother code\n');
+  });
+
   it('a pipe gets the unchanged output of a process', () => {
     output({ terminal: false }).raw(HOSTILE);
     expect(stdout).toBe(HOSTILE);

@@ -78,10 +78,10 @@ export class Output {
     this.stdout(`${escapeControls(json)}\n`);
   }
 
-  /** Prints the result of a change: the object as JSON, else a sentence. */
-  done(value: unknown, sentence: string): void {
+  /** Prints the result of a change: the object as JSON, else a sentence, or a line for each text. */
+  done(value: unknown, ...lines: string[]): void {
     if (this.json) this.value(value);
-    else this.line(cleanLine(sentence));
+    else this.lines(lines.map(cleanLine));
   }
 
   line(text: string): void {

@@ -239,6 +239,9 @@ SELECT i.id, i.workspace_id, w.name AS workspace_name, i.role, inviter.name AS i
 -- identity_lock_account
 SELECT pg_advisory_xact_lock(hashtextextended('account of ' || $1::text, 0))::text
 
+-- identity_lock_links
+SELECT id FROM user_identities WHERE user_id = $1 FOR UPDATE
+
 -- identity_lock_memberships
 SELECT workspace_id FROM workspace_members WHERE user_id = $1 ORDER BY workspace_id FOR UPDATE
 
@@ -294,6 +297,9 @@ SELECT id, kind, subject, agent_workspace_id, expires_at, created_at < now() - i
 -- identity_remove_factor
 DELETE FROM user_factors WHERE user_id = $1 RETURNING user_id
 
+-- identity_remove_links
+DELETE FROM user_identities WHERE id = ANY($1::uuid[])
+
 -- identity_remove_recovery_codes
 DELETE FROM user_recovery_codes WHERE user_id = $1
 
@@ -320,6 +326,10 @@ UPDATE user_sessions s
 -- identity_session_owner
 SELECT user_id FROM user_sessions
     WHERE id = $1 AND refresh_hash = $2 AND revoked_at IS NULL AND expires_at > now()
+
+-- identity_sessions_of_links
+SELECT id FROM user_sessions
+    WHERE identity_id = ANY($1::uuid[]) AND identity_id IS NOT NULL AND revoked_at IS NULL
 
 -- identity_set_password
 UPDATE users SET password_hash = $2, version = version + 1, updated_at = now()

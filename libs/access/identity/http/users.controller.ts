@@ -1,8 +1,15 @@
-import { Body, Controller, Get, Patch, Post, Query } from '@nestjs/common';
-import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Body, Controller, Delete, Get, HttpCode, Patch, Post, Query } from '@nestjs/common';
+import {
+  ApiCreatedResponse,
+  ApiNoContentResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiTags,
+} from '@nestjs/swagger';
 import { ApiErrors, IfMatch, PageQuery, UuidParam, Versioned } from '#lib/http';
 import type { Page } from '#lib/kernel';
 import { Auth } from '../access/decorators.js';
+import { ExternalIdentities } from '../oidc/external-identities.js';
 import type { UserView } from '../users/user-view.js';
 import type { UserHook } from '../workspaces/member-hooks.js';
 import { UsersService } from '../users/users.service.js';
@@ -20,7 +27,10 @@ import {
 @Controller('users')
 @Auth({ workspace: false, operator: true })
 export class UsersController {
-  constructor(private readonly users: UsersService) {}
+  constructor(
+    private readonly users: UsersService,
+    private readonly identities: ExternalIdentities,
+  ) {}
 
   @Post()
   @ApiOperation({ summary: 'Create a user (operators)' })
@@ -79,5 +89,21 @@ export class UsersController {
     @UuidParam('id') id: string,
   ): Promise<{ userId: string; generatedPassword: string }> {
     return this.users.resetPassword(id);
+  }
+
+  @Delete(':id/links')
+  @HttpCode(204)
+  @ApiOperation({
+    operationId: 'removeUserLinks',
+    summary: 'Remove the links of a user to the identity provider (operators)',
+    description:
+      'Ends the sessions that began with them. The next single sign-on with the address makes a new ' +
+      'link, also for another subject of the provider.',
+  })
+  @ApiNoContentResponse()
+  @ApiErrors('validation_failed', 'user_not_found')
+  async unlink(@UuidParam('id') id: string): Promise<void> {
+    await this.users.get(id);
+    await this.identities.unlink(id);
   }
 }

@@ -2,7 +2,15 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
 import { Database, describeChange, firstRow } from '#lib/database';
 import { DroverError, newId } from '#lib/kernel';
-import { findIdentity, findUnlinked, linkIdentity } from './oidc-users.sql.js';
+import {
+  findIdentity,
+  findUnlinked,
+  linkIdentity,
+  lockLinks,
+  removeLinks,
+  sessionsOfLinks,
+} from './oidc-users.sql.js';
+import { Revocations } from '../tokens/revocations.js';
 import type { ExternalIdentity } from './external-token.js';
 
 const UNCONFIRMED =
@@ -11,7 +19,7 @@ const UNCONFIRMED =
 
 const OF_ANOTHER =
   'The account with this address belongs to another user of the identity provider. Ask an ' +
-  'operator: the page about sign-in says how to link it anew.';
+  'operator to remove the link with `drover user unlink`, if you are the same person.';
 
 /** A user, and the link to the subject of the issuer. */
 export interface LinkedUser {
@@ -31,6 +39,7 @@ export class ExternalIdentities {
 
   constructor(
     private readonly database: Database,
+    private readonly revocations: Revocations,
     @Inject(CONFIG) config: Pick<Config, 'identity'>,
   ) {
     const { openSignUp, oidcSignUp } = config.identity;
@@ -62,6 +71,18 @@ export class ExternalIdentities {
       (await firstRow(service, findIdentity, key)) ??
       (await this.link(parameters, { issuer, subject }));
     return made === undefined ? this.refuse(email, issuer) : toLinkedUser(made);
+  }
+
+  /** Removes the links of a user and ends the sessions that began with them. */
+  async unlink(userId: string): Promise<void> {
+    await this.database.service.transaction(async (tx) => {
+      const links = (await tx.rows(lockLinks, [userId])).map(({ id }) => id);
+      const sessions = await tx.rows(sessionsOfLinks, [links]);
+      const ended = sessions.map(({ id }) => ({ kind: 'session' as const, sessionId: id }));
+      await this.revocations.revoke(tx, ended);
+      await tx.rows(removeLinks, [links]);
+    });
+    await this.revocations.announce();
   }
 
   private link(parameters: unknown[], identity: { issuer: string; subject: string }) {

@@ -47,3 +47,22 @@ export const findUnlinked = query<{ disabled: boolean; has_subject: boolean }>(
           EXISTS (SELECT FROM user_identities s WHERE s.user_id = u.id AND s.issuer = $2) AS has_subject
      FROM users u WHERE u.email = $1`,
 );
+
+/** Locks the links of a user, so that no session begins with them. Index: user_identities_user_id_issuer_key. $1 user. */
+export const lockLinks = command<{ id: string }>(
+  'identity_lock_links',
+  `SELECT id FROM user_identities WHERE user_id = $1 FOR UPDATE`,
+);
+
+/** The live sessions that began with links. Index: user_sessions_identity_id_idx. $1 ids of the links. */
+export const sessionsOfLinks = query<{ id: string }>(
+  'identity_sessions_of_links',
+  `SELECT id FROM user_sessions
+    WHERE identity_id = ANY($1::uuid[]) AND identity_id IS NOT NULL AND revoked_at IS NULL`,
+);
+
+/** Removes links with their sessions. Index: primary key. $1 ids of the links. */
+export const removeLinks = command(
+  'identity_remove_links',
+  `DELETE FROM user_identities WHERE id = ANY($1::uuid[])`,
+);

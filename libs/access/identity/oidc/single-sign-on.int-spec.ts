@@ -3,6 +3,7 @@ import { newId } from '#lib/kernel';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
 import { aMember, aUser, aWorkspace } from '../../../../test/support/factories.js';
 import { TestOpenIdProvider } from '../../../../test/support/openid-provider.js';
+import { TokenService } from '../index.js';
 import { type IdentityApp, startIdentityApp } from '../testing/app.js';
 
 const PUBLIC_URL = 'https://drover.example.test';
@@ -176,11 +177,17 @@ describe('single sign-on', () => {
   });
 
   it('the address of an account leads to it only once, and never if the account is disabled', async () => {
-    const { userId, refreshToken } = (await signIn()).body;
+    const { userId, refreshToken, accessToken } = (await signIn()).body;
     const { email } = provider.person;
     provider.person = { ...provider.person, sub: newId() };
     expect(await signIn()).toMatchObject({ ...refusal(409, 'email_taken') });
-    await db.owner.query('DELETE FROM user_identities WHERE user_id = $1', [userId]);
+    const operator = await aUser(db.owner, { isOperator: true });
+    const { token } = server.app
+      .get(TokenService)
+      .issueUserToken({ userId: operator, sessionId: newId(), workspaceId: null });
+    expect((await server.api(token).delete(`/users/${newId()}/links`)).status).toBe(404);
+    expect((await server.api(token).delete(`/users/${String(userId)}/links`)).status).toBe(204);
+    expect((await server.api(String(accessToken)).get('/auth/me')).status).toBe(401);
     const refresh = (token: unknown) => server.api().post('/auth/refresh', { refreshToken: token });
     expect(await refresh(refreshToken)).toMatchObject(refusal(401, 'invalid_refresh_token'));
     const anew = await signIn();
