@@ -128,5 +128,6 @@ export const AGENTS_IN_FLEET = ['WORKING', 'IDLE', 'STARTING', 'DRAINING', 'ERRO
 
 /** The words for the status of an agent. One that was only registered is not known to be idle. */
 export function agentWord({ status, mode, hasSentHeartbeat }: Agent): string | undefined {
-  return status === 'IDLE' && mode === 'pull' && !hasSentHeartbeat ? 'No heartbeat yet' : undefined;
+  const isIdle = status === 'IDLE' || status === 'STARTING';
+  return isIdle && mode === 'pull' && !hasSentHeartbeat ? 'No heartbeat yet' : undefined;
 }

@@ -66,11 +66,11 @@ prove(WORKER_COMMANDS, {
     const line = 'worker start --name my-worker --capabilities tx-implementer,tx-tester';
     // Without --daemon it runs in the foreground.
     expect(await drover(`${line} --daemon`)).toMatchObject({ code: 0, stderr: '' });
-    const worker = await waitFor('the worker to register', async () => {
+    const worker = await waitFor('the worker to be idle', async () => {
       const { body } = await scene.workspace.api.get<{ items: Record<string, unknown>[] }>(
         '/agents?limit=100',
       );
-      return body.items.find(({ name }) => name === 'my-worker');
+      return body.items.find(({ name, status }) => name === 'my-worker' && status === 'IDLE');
     });
     const capabilities = expect.arrayContaining(['tx-implementer', 'tx-tester']);
     expect(worker).toMatchObject({ status: 'IDLE', capabilities });

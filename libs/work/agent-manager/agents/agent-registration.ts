@@ -68,8 +68,9 @@ export class AgentRegistration {
 
   /**
    * Creates or changes an agent. A registration is a sign of life: the agent is active from then
-   * on, even if it was declared dead. A push agent has heartbeats only while the gateway has
-   * sessions of it.
+   * on, even if it was declared dead. A pull agent that somebody else registers for the first time
+   * is starting until its first heartbeat or claim. A push agent has heartbeats only while the
+   * gateway has sessions of it.
    *
    * @param version the version that the client has read, if it requires that version
    * @throws DroverError `agent_not_found` (a version of a missing agent), `agent_terminated`,
@@ -91,7 +92,7 @@ export class AgentRegistration {
     const registering = this.database.tenant(caller.workspaceId).transaction(async (tx) => {
       const request = { caller, requested, version };
       const { agent, created } = await this.createOrChange(tx, place, request);
-      await this.start(tx, agent);
+      await this.start(tx, caller, agent);
       const row = (await firstRow(tx, findAgent, [place.workspaceId, agentId])) as AgentRow;
       return { agent: toAgentView(row), created };
     });
@@ -140,9 +141,11 @@ export class AgentRegistration {
     refuseWhileHeard(agent, silence?.seconds ?? Infinity);
   }
 
-  private async start(sql: SqlRunner, agent: AgentRow): Promise<void> {
+  private async start(sql: SqlRunner, { kind }: Caller, agent: AgentRow): Promise<void> {
     const { workspaceId, id: agentId } = agent;
     await sql.rows(stampFirstHeartbeat, [workspaceId, agentId, agent.heartbeatIntervalSeconds]);
+    const isItself = kind === 'agent' || kind === 'run';
+    if (agent.lifecycle === 'STARTING' && agent.mode === 'pull' && !isItself) return;
     if (agent.lifecycle !== 'STARTING' && agent.lifecycle !== 'ERROR') return;
     // An agent that was draining before it became unresponsive still is.
     const to = agent.drainingAt === null ? 'ACTIVE' : 'DRAINING';

@@ -4,7 +4,7 @@ import { CONFIG, type Config } from '#lib/config';
 import { Coalescer, Database, firstRow, type Sql } from '#lib/database';
 import { type AgentCaller, agentKey, growingTo } from '#lib/kernel';
 import { instruments } from '#lib/observability';
-import { takeHolds, type TaskStatus } from '#lib/transitions';
+import { takeHolds, type TaskStatus, transitionAgents } from '#lib/transitions';
 import {
   type ClaimedRow,
   type ClaimRow,
@@ -185,6 +185,11 @@ export class ClaimBatcher {
     for (const row of claimed) instruments.dispatchSeconds.observe(row.waited_seconds);
     await this.models.choose(workspaceId, claimed);
     if (unresponsive.size > 0) await tenant.rows(hearAgents, [workspaceId, [...unresponsive]]);
+    const starting = rows.filter((row) => row.lifecycle === 'STARTING' && row.mode === 'pull');
+    const moves = [...new Set(starting.map((row) => row.agent_id))].map((agentId) => {
+      return { workspaceId, agentId, to: 'ACTIVE', reason: 'claimed' } as const;
+    });
+    await transitionAgents(tenant, moves);
     const byAgent = new Map<string, ClaimRow[]>();
     for (const row of rows) {
       const known = byAgent.get(row.agent_id);

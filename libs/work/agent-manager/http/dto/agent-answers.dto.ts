@@ -73,7 +73,7 @@ export class AgentDto implements AgentView {
   @ApiProperty({ ...time, nullable: true }) lastSeenAt!: string | null;
   @ApiProperty({
     description:
-      'Whether it has sent a heartbeat itself. An IDLE pull agent without one was only registered.',
+      'Whether it has sent a heartbeat itself. A pull agent is STARTING until its first heartbeat or claim.',
   })
   hasSentHeartbeat!: boolean;
   @ApiProperty({ type: String, nullable: true }) terminationReason!: string | null;
