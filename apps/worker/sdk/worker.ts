@@ -161,8 +161,8 @@ function ofProgram({ message }: Error): Error {
 function configOf(env: NodeJS.ProcessEnv): WorkerConfig {
   if (!env['DROVER_API_URL']?.trim() && !env['DROVER_API_URL_FILE']) {
     throw new Error(
-      'Set DROVER_URL, or the option `url`, to the address of Drover, such as http://127.0.0.1:3000, ' +
-        'which `drover up` prints.',
+      'Set DROVER_URL, or the option `url`, to the address of Drover, such as http://127.0.0.1:3000: ' +
+        '`drover up` prints it, and writes it to the file `address` of its data folder.',
     );
   }
   try {
@@ -170,8 +170,9 @@ function configOf(env: NodeJS.ProcessEnv): WorkerConfig {
   } catch (error) {
     if (!(error instanceof NoCredentials)) throw error;
     throw new Error(
-      'Set DROVER_API_KEY, or the option `apiKey`, to an API key with the scope agents:write, ' +
-        'which `drover key create NAME --scope agents:write` prints.',
+      'Set DROVER_API_KEY, or the option `apiKey`, to an API key with the scope agents:write: ' +
+        '`drover key create NAME --scope agents:write` makes one, and `drover up` writes one to ' +
+        'the file `api-key` of its data folder.',
       { cause: error },
     );
   }
