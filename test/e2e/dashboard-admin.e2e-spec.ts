@@ -135,7 +135,7 @@ describe('the dashboard', () => {
     await page.goto('/budgets');
     await panel('Whole workspace').getByRole('button', { name: 'Move tokens' }).click();
     await openDialog().getByRole('combobox').selectOption({ label: 'Project Invoices' });
-    await openDialog().getByLabel('Tokens').fill('60');
+    await openDialog().getByLabel('Tokens').fill('0.06k');
     await confirm('Move tokens');
     await panel('Project Invoices').getByText('80 of 160 tokens').waitFor();
     await panel('Project Invoices').getByText('(80 of 100)').first().waitFor();
@@ -158,7 +158,7 @@ describe('the dashboard', () => {
       TIME_ZONE,
       0,
     ]);
-    await field('Tokens').fill('5000');
+    await field('Tokens').fill('5k');
     await field('Project').selectOption(project.id);
     await field('When exhausted').selectOption('Cancel running tasks');
     await field('Time zone').fill('Mars/Olympus');
