@@ -114,8 +114,7 @@ const MAX_WAIT_SECONDS = 600;
 /**
  * A host gives a step back that it did not finish. Something that happened at the forge meanwhile makes
  * it due at once. Waits grow with their time, and with the number of merges at forges in the workspace.
- * Under the task's lock. Indexes: primary key, changes_pull_request_idx. With 100,000 finished changes
- * and 100 that wait: 0.2 ms. $1 workspace, $2 change, $3 agent, $4 generation, $5 least seconds until it
+ * Under the task's lock. Indexes: primary key, changes_pull_request_idx. $1 workspace, $2 change, $3 agent, $4 generation, $5 least seconds until it
  * is due again, NULL: a person has to ask, $6 why it does not go on, or NULL, $7 whether it counts as an
  * attempt, $8 whether it waits for something that ends by itself.
  */
