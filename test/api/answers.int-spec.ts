@@ -269,7 +269,7 @@ const MOVES: [RegExp, sql: string][] = [
     `UPDATE agent_tasks SET repository_id = NULL WHERE workspace_id = $1 AND $2::uuid IS NOT NULL`,
   ],
   [
-    /\/check\/report$/,
+    /\/check\/(renew|release|report)$/,
     `UPDATE repositories SET check_state = 'running', check_agent_id = $2, check_generation = 1,
        check_until = now() + interval '1 hour' WHERE workspace_id = $1`,
   ],

@@ -79,9 +79,9 @@ function stand(task: Partial<TaskOnItsWay>, around: Partial<Circumstances> = {})
       kindOf: () => KIND,
       agents: [group('free', 2, 1), group('full', 1, 0), group('unresponsive', 9, 9)],
       line: {
-        ahead: [{ taskType: 'test', count: 7 }],
+        ahead: [{ kind: 'test', count: 7 }],
         isMore: false,
-        held: [{ taskType: 'test', elapsedSeconds: 5 }],
+        held: [{ kind: 'test', elapsedSeconds: 5 }],
       },
       ...around,
     },
