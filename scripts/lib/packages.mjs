@@ -86,7 +86,7 @@ async function buildServer() {
   const mains = ['apps/server', 'apps/worker', 'apps/gateway', 'tools/start'];
   copyCompiled(into, [...mains.map((path) => `dist/${path}/main.js`), ENV_NODE, INNER_PROCESS]);
   copy(into, 'libs/dev/local-servers/processes/supervisor-process.mjs');
-  copy(into, 'deploy/worker.env');
+  for (const name of ['server', 'gateway', 'worker']) copy(into, `deploy/${name}.env`);
   for (const folder of ['dist/dashboard', 'prisma/migrations', 'deploy/pm2', 'deploy/systemd'])
     cpSync(join(root, folder), join(into, folder), { recursive: true });
   for (const name of API_PAGE) {

@@ -83,7 +83,7 @@ const down = (usage: string, example: string): CommandSpec => ({
   summary: 'Stop the local processes and keep the data',
   about:
     'Running tasks have 10 s to finish. Then they return to the queue with their checkpoints and ' +
-    'at no attempt. With --graceful, they have the time of --timeout.',
+    'without counting an attempt. With --graceful, they have the time of --timeout.',
   options: STOP_OPTIONS,
   examples: [example, `${example} --graceful --timeout 30m`],
   run: (cli, _args, flags) => {

@@ -125,7 +125,7 @@ const stop: CommandSpec = {
   summary: 'Stop background workers, all without a name',
   about:
     'A worker stops its tasks after DROVER_WORKER_DRAIN_SECONDS and returns them to the queue, ' +
-    'with their checkpoints and at no attempt. With --graceful, tasks finish first, and the ' +
+    'with their checkpoints without counting an attempt. With --graceful, tasks finish first, and the ' +
     'command returns when the workers have stopped.',
   options: STOP_OPTIONS,
   examples: ['worker stop', 'worker stop gpu-1 --graceful --timeout 30m'],

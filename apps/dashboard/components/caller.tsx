@@ -18,6 +18,6 @@ export function Caller({ of }: CallerProps) {
 
 function Person({ id }: { id: string }) {
   const person = useMembers().data?.items.find(({ userId }) => userId === id);
-  if (person === undefined) return <span title={`user:${id}`}>a former member</span>;
+  if (person === undefined) return <span title={`user:${id}`}>a user</span>;
   return <bdi title={stripControls(person.email)}>{stripControls(person.name)}</bdi>;
 }

@@ -97,7 +97,16 @@ function Preview() {
   return (
     <>
       <Field label="Task to try it with" hint="Its ID, or the first digits.">
-        <input className="input mono" name="previewed" />
+        <input
+          className="input mono"
+          name="previewed"
+          onKeyDown={(event) => {
+            if (event.key !== 'Enter') return;
+            // Enter would save the template that is being tried.
+            event.preventDefault();
+            preview.mutate(new FormData(event.currentTarget.form ?? undefined));
+          }}
+        />
       </Field>
       <p>
         <Button

@@ -40,7 +40,6 @@ function OneWebhook({ id }: { id: string }) {
     <Loaded query={webhook}>
       {(data) => (
         <Page
-          isThing
           title={stripControls(data.url)}
           above={
             data.kind === 'signed' ? (

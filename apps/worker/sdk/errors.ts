@@ -22,7 +22,7 @@ export class RunStopped extends Error implements StopOrder {
 }
 
 /**
- * The provider of a model refuses requests (429, exhausted quota). The run ends at no attempt, and
+ * The provider of a model refuses requests (429, exhausted quota). The run ends without counting an attempt, and
  * all tasks that need the model wait for the provider.
  */
 export class ProviderLimitError extends Error {

@@ -87,7 +87,7 @@ export interface TaskContext<Checkpoint = JsonObject> {
    */
   usage(report: Usage): void;
   /**
-   * Asks people, and returns the answer. While nobody has answered, it ends this run at no attempt:
+   * Asks people, and returns the answer. While nobody has answered, it ends this run without counting an attempt:
    * it throws a `RunStopped` with the reason `question`. The next run calls the handler again with
    * the checkpoint, and this call then returns the answer to the same `prompt`.
    */

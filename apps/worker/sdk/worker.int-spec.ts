@@ -71,7 +71,7 @@ it('a task of a killed program resumes from its checkpoint, and each page counts
   expect(await waitFor('the usage', async () => (await tokensOf(id)) === 550)).toBe(true);
 });
 
-it('a pause aborts the signal, and the resumed task continues at no attempt', async () => {
+it('a pause aborts the signal, and the resumed task continues without counting an attempt', async () => {
   await start();
   const id = await submit('read', { pages: 3, waitsAt: 2 });
   await page(id, 2);

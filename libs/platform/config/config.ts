@@ -190,7 +190,7 @@ export const variables = z.object({
    * for users with a role by OIDC_GROUP_ROLES. OPEN_SIGN_UP includes it.
    */
   OIDC_SIGN_UP: flag.default(false),
-  /** Refuse operators with a password and without a second factor what only operators can do. */
+  /** Operators with a password need a second factor for all that only operators can do. */
   OPERATORS_NEED_SECOND_FACTOR: flag.default(false),
   /** Allow sign-in and sign-up with passwords. Otherwise only single sign-on. */
   PASSWORD_SIGN_IN: flag.default(true),
@@ -230,11 +230,11 @@ export const variables = z.object({
   ANTHROPIC_API_KEY: z.string().min(1).optional(),
   /** Address of Anthropic's API, or of a gateway to it. */
   ANTHROPIC_BASE_URL: webAddress("of Anthropic's API").default('https://api.anthropic.com'),
-  /** The same for OpenAI. */
+  /** Key of OpenAI, likewise. */
   OPENAI_API_KEY: z.string().min(1).optional(),
   /** Address of OpenAI's API, or of a gateway to it. A final /v1 is ignored. */
   OPENAI_BASE_URL: webAddress("of OpenAI's API").default('https://api.openai.com'),
-  /** The same for Gemini. */
+  /** Key of Gemini, likewise. */
   GEMINI_API_KEY: z.string().min(1).optional(),
   /** Address of Gemini's API, or of a gateway to it. */
   GOOGLE_GEMINI_BASE_URL: webAddress("of Gemini's API").default(

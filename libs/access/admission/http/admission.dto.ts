@@ -39,7 +39,7 @@ export class CreatePauseDto implements PauseRequest {
     optional: true,
     description:
       'Whether the pause also ends the live runs and sessions of its tasks, which return to the ' +
-      'queue at no attempt: a kill switch. False by default.',
+      'queue without counting an attempt: a kill switch. False by default.',
   })
   endRuns?: boolean;
 }

@@ -13,7 +13,7 @@ export const MAX_ANSWER = 4_000;
 export const MAX_CHOICES = 20;
 /** 90 days. */
 export const MAX_WAIT_SECONDS = 7_776_000;
-/** For one task. Defaults that apply at once would let it run forever at no attempt. */
+/** For one task. Defaults that apply at once would let it run forever without counting an attempt. */
 export const MAX_QUESTIONS = 100;
 /** Questions for whose answers runs wait, for one task: permissions of a coding agent. */
 export const MAX_WAITED_FOR = 1_000;
