@@ -16,8 +16,8 @@ export class Credentials {
   ) {}
 
   /**
-   * The user of these credentials, and the stored hash of the password. An unknown address, a wrong password and a disabled user take
-   * the same time and get the same answer.
+   * The user of these credentials, and the stored hash of the password. An unknown address, a wrong
+   * password and a disabled user take the same time and get the same answer.
    *
    * @param code needed if the account has a second factor
    * @throws DroverError `invalid_credentials`, `second_factor_required`, `invalid_code` or
@@ -48,7 +48,14 @@ export class Credentials {
     if (!isOutdatedHash(checked)) return checked;
     const hash = await this.passwords.hash(password);
     const renewed = await firstRow(this.database.service, setPassword, [id, hash, checked]);
-    // Another sign-in can have renewed it, which the user then repeats.
-    return renewed === undefined ? checked : hash;
+    if (renewed !== undefined) return hash;
+    // Another sign-in can have renewed it meanwhile.
+    const user = await this.database.service.prisma((tx) =>
+      tx.user.findUnique({ where: { id }, select: { passwordHash: true } }),
+    );
+    const current = user?.passwordHash ?? null;
+    return current !== null && (await this.passwords.matches(current, password))
+      ? current
+      : checked;
   }
 }

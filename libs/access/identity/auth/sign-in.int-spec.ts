@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { hash } from '@node-rs/argon2';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
 import { waitFor } from '../../../../test/support/wait-for.js';
 import { ensureFirstAdministrator } from '../index.js';
+import { isOutdatedHash } from '../passwords/argon2.js';
 import { type IdentityApp, startIdentityApp } from '../testing/app.js';
 
 interface SignIn {
@@ -253,6 +255,19 @@ describe('users', () => {
       status: 401,
       body: { code: 'invalid_refresh_token' },
     });
+  });
+
+  it('concurrent sign-ins with an outdated hash succeed', async () => {
+    const { id, email } = await newUser();
+    const outdated = await hash(PASSWORD, { memoryCost: 4_096, timeCost: 3, parallelism: 1 });
+    await db.owner.query('UPDATE users SET password_hash = $2 WHERE id = $1', [id, outdated]);
+    const answers = await Promise.all([1, 2, 3].map(() => login(email, PASSWORD)));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    const { rows } = await db.owner.query<{ password_hash: string }>(
+      'SELECT password_hash FROM users WHERE id = $1',
+      [id],
+    );
+    expect(isOutdatedHash(rows[0]?.password_hash ?? '')).toBe(false);
   });
 
   it('a generated password is shown once', async () => {
