@@ -83,9 +83,9 @@ const verify: CommandSpec = {
   about:
     'People who sign up by an invitation link can enter any address. Until you confirm it, single ' +
     'sign-on does not find the account by the address, and the user gets no email. ' +
-    'Somebody else may have entered the address, so this ends the sessions, API keys and agent ' +
-    'tokens of the account, disables its webhooks and inbound hooks, and removes its password and ' +
-    'second factor. The person then signs in with the provider, or you run ' +
+    'Somebody else may have entered the address, so this ends the sessions, API keys, agent tokens ' +
+    'and invitations of the account, disables its webhooks and inbound hooks, and removes its ' +
+    'password and second factor. The person then signs in with the provider, or you run ' +
     '`drover user password <user>`.',
   examples: ['user verify ann@example.org'],
   run: async (cli, [id = '']) => {

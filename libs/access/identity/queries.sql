@@ -84,6 +84,10 @@ DELETE FROM user_sessions
 DELETE FROM workspace_invitations i USING users u
     WHERE i.workspace_id = $1 AND u.id = $2 AND i.email = u.email
 
+-- identity_end_invitations_by
+DELETE FROM workspace_invitations i USING workspace_members m
+    WHERE m.user_id = $1 AND i.workspace_id = m.workspace_id AND i.invited_by = m.user_id
+
 -- identity_end_other_sessions
 UPDATE user_sessions SET revoked_at = now()
     WHERE user_id = $1 AND ($2::uuid IS NULL OR id <> $2) AND revoked_at IS NULL

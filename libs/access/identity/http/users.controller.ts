@@ -64,8 +64,8 @@ export class UsersController {
     description:
       'The webhooks and inbound hooks that a disabled user created are disabled in all workspaces of ' +
       'the user. `hooks` lists them. Enabling the user does not enable them. `emailVerified` of an ' +
-      'unverified address does the same, and ends sessions, API keys and agent tokens, password and ' +
-      'second factor, because somebody else may have made the account.',
+      'unverified address does the same, and ends sessions, API keys, agent tokens, the invitations ' +
+      'of the account, password and second factor, because somebody else may have made the account.',
   })
   @ApiOkResponse({ type: ChangedUserDto })
   @ApiErrors('validation_failed', 'user_not_found', 'version_mismatch', 'last_operator')

@@ -178,6 +178,16 @@ export const declineInvitation = command<{ id: string }>(
 );
 
 /**
+ * Ends the invitations that a user made in all workspaces. As the service role. Indexes:
+ * workspace_members_user_id_idx, workspace_invitations_inviter_idx. $1 user.
+ */
+export const endInvitationsBy = command(
+  'identity_end_invitations_by',
+  `DELETE FROM workspace_invitations i USING workspace_members m
+    WHERE m.user_id = $1 AND i.workspace_id = m.workspace_id AND i.invited_by = m.user_id`,
+);
+
+/**
  * Ends the workspace's invitation of a member. A member who was added in another way could
  * otherwise return with it. As the tenant, who sees only the addresses of its own members.
  *

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, firstRow, type Transaction } from '#lib/database';
 import { DroverError, idOfCursor, newId, type Page, toPage } from '#lib/kernel';
 import { revokeApiKeysOf } from '../store/api-keys.sql.js';
+import { endInvitationsBy } from '../store/invitations.sql.js';
 import { removeFactor } from '../store/second-factors.sql.js';
 import { Sessions } from '../auth/sessions.js';
 import { normalizeEmail } from '../domain/email.js';
@@ -82,7 +83,8 @@ export class UsersService {
    * issued are revoked, and the user's hooks are disabled. Enabling the user restores neither.
    *
    * A user whose address becomes verified loses sessions, password, second factor, API keys, agent
-   * tokens and hooks, because somebody else may have signed up with the address and made them.
+   * tokens, hooks and the invitations that the account made, because somebody else may have signed
+   * up with the address and made them.
    *
    * @param keepHooks true: the hooks stay enabled
    * @returns the hooks, too, that were enabled when the user was disabled or verified
@@ -106,6 +108,7 @@ export class UsersService {
         const keys = await tx.rows(revokeApiKeysOf, [userId]);
         const ended = keys.map(({ id }) => ({ kind: 'api_key' as const, apiKeyId: id }));
         await revocations.revoke(tx, ended);
+        await tx.rows(endInvitationsBy, [userId]);
       }
       if (!updated.proven && disabled !== true) return [];
       await this.sessions.endOthers(tx, userId, null);

@@ -342,6 +342,9 @@ describe('the link of an invitation', () => {
        VALUES ($1, $2, $3, $4, now() + interval '1 day')`,
       [workspaceId, newId(), await anAgent(db.owner, workspaceId), body['userId']],
     );
+    const prepared = await hers.post<{ link: string }>(`/workspaces/${workspaceId}/invitations`, {
+      role: 'ADMIN',
+    });
     await apiOf(operator).patch(path, { emailVerified: true });
     // Somebody else may have signed up: nothing of that person's stays.
     expect((await hers.get('/invitations')).status).toBe(401);
@@ -353,6 +356,8 @@ describe('the link of an invitation', () => {
       body['userId'],
     ]);
     expect(left.rows).toEqual([]);
+    const back = { token: prepared.body.link.split('#')[1], name: 'Eve', password: PASSWORD };
+    expect(await signUp({ ...back, email: `${newId()}@example.test` })).toMatchObject(NOT_FOUND);
     const login = (password: string) => server.api().post('/auth/login', { email, password });
     expect((await login(PASSWORD)).status).toBe(401);
     const reset = await apiOf(operator).post<{ generatedPassword: string }>(`${path}/password`);
