@@ -26,9 +26,9 @@ export interface ClaimedStep extends ChangeRow {
  *
  * Only agents that use git get one, because it comes with the credentials of the repository.
  *
- * Index: changes_step_idx, which has no finished changes. Measured with 100,000 finished changes and
- * 100 steps that wait: 0.3 ms. $1 workspace, $2 agent, $3 whether the host knows forges: others would
- * land without required checks.
+ * Index: changes_step_idx, which has no finished changes. Measured with 100,000 finished changes
+ * and 100 steps that wait: 0.3 ms. $1 workspace, $2 agent, $3 whether the host knows forges: others
+ * would land without required checks.
  */
 export const claimStep = command<ClaimedStep>(
   'claim_step',
@@ -62,7 +62,7 @@ WHERE c.workspace_id = $1 AND c.task_id = d.task_id
 RETURNING ${CHANGE_COLUMNS}`,
 );
 
-/** SQL: the row is the step of a host that has it. $1 workspace, $2 change, $3 agent, $4 generation. */
+/** SQL: the row is the step of its host. $1 workspace, $2 change, $3 agent, $4 generation. */
 const IS_HELD = `c.workspace_id = $1 AND c.task_id = $2 AND c.step_agent_id = $3
   AND c.step_generation = $4`;
 
@@ -112,11 +112,12 @@ RETURNING c.task_id`,
 const MAX_WAIT_SECONDS = 600;
 
 /**
- * A host gives a step back that it did not finish. Something that happened at the forge meanwhile makes
- * it due at once. Waits grow with their time, and with the number of merges at forges in the workspace.
- * Under the task's lock. Indexes: primary key, changes_pull_request_idx. $1 workspace, $2 change, $3 agent, $4 generation, $5 least seconds until it
- * is due again, NULL: a person has to ask, $6 why it does not go on, or NULL, $7 whether it counts as an
- * attempt, $8 whether it waits for something that ends by itself.
+ * A host gives a step back that it did not finish. Something that happened at the forge meanwhile
+ * makes it due at once. Waits grow with their time, and with the number of merges at forges in the
+ * workspace. Under the task's lock. Indexes: primary key, changes_pull_request_idx. $1 workspace,
+ * $2 change, $3 agent, $4 generation, $5 least seconds until it is due again, NULL: a person has to
+ * ask, $6 why it does not go on, or NULL, $7 whether it counts as an attempt, $8 whether it waits
+ * for something that ends by itself.
  */
 export const postponeStep = command<{ task_id: string }>(
   'postpone_step',

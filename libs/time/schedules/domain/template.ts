@@ -1,6 +1,12 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { FieldError } from '#lib/kernel';
 import { keepHidden, type SecretValues } from '#lib/secrets/domain';
-import { secretsInName, type TaskTemplate, unknownSecrets } from '#lib/task-manager/domain';
+import {
+  hiddenPlaces,
+  secretsInTexts,
+  type TaskTemplate,
+  unknownSecrets,
+} from '#lib/task-manager/domain';
 
 const MAX_BYTES = 262_144;
 
@@ -14,8 +20,13 @@ export function templateErrors(
   tasks: readonly TaskTemplate[],
   values: SecretValues,
 ): FieldError[] {
-  const errors = tasks.flatMap((task, index) => unknownSecrets(task, `tasks[${index}]`));
-  errors.push(...secretsInName(name, values));
+  const errors = tasks.flatMap((task, index) =>
+    unknownSecrets(task, `tasks[${index}]`).map(({ field, message }) => ({
+      field,
+      message: `${message}. A task that moves keeps its values by its ref`,
+    })),
+  );
+  errors.push(...secretsInTexts({ name }, values));
   if (Buffer.byteLength(JSON.stringify(tasks)) > MAX_BYTES) {
     errors.push({ field: 'tasks', message: 'must be at most 256 KiB together' });
   }
@@ -23,8 +34,9 @@ export function templateErrors(
 }
 
 /**
- * Puts the secrets of a schedule in place of each "[redacted]" that a client sends back. A task with
- * a `ref` is the one that had it before; others are found by their position.
+ * Puts the secrets of a schedule in place of each "[redacted]" that a client sends back. A task
+ * with a `ref` is the one that had it before. Others are found by their position, unless another
+ * task can have moved there: its "[redacted]" stays, and `templateErrors` reports it.
  *
  * @param shown what the client was shown in place of `current`
  */
@@ -33,9 +45,26 @@ export function keepSecrets(
   current: readonly TaskTemplate[],
   shown: readonly TaskTemplate[],
 ): TaskTemplate[] {
+  const places = shown.map((known) => new Set(hiddenPlaces(known)));
+  /** Whether the task is the shown one of this position, changed or not, and can be no other. */
+  function isInPlace(task: TaskTemplate, index: number): boolean {
+    if (given.length !== shown.length) return false;
+    if (shown.length === 1 || isDeepStrictEqual(task, shown[index])) return true;
+    const own = hiddenPlaces(task);
+    const candidates = shown.flatMap(({ title, taskType }, known) =>
+      title === task['title'] &&
+      taskType === task['taskType'] &&
+      own.every((place) => places[known]?.has(place))
+        ? [known]
+        : [],
+    );
+    return candidates.length === 1 && candidates[0] === index;
+  }
   return given.map((task, index) => {
     const { ref } = task;
-    const at = ref === undefined ? index : shown.findIndex((known) => known['ref'] === ref);
+    const isSame = (known: TaskTemplate, place: number) =>
+      ref === undefined ? place === index && isInPlace(task, index) : known['ref'] === ref;
+    const at = shown.findIndex(isSame);
     return keepHidden(task, current[at], shown[at]) as TaskTemplate;
   });
 }

@@ -12,8 +12,14 @@ import {
   toPage,
   type UserCaller,
 } from '#lib/kernel';
-import { TemplateSecrets, SecretValues, showsSecret } from '#lib/secrets';
-import { secretValuesOf, TaskCreation, type TaskTemplate, toTemplate } from '#lib/task-manager';
+import { TemplateSecrets, showsSecret } from '#lib/secrets';
+import {
+  secretsInTexts,
+  secretValuesOf,
+  TaskCreation,
+  type TaskTemplate,
+  toTemplate,
+} from '#lib/task-manager';
 import { WakeUps } from '#lib/valkey';
 import { dueTimesOf, nextDueTimes, type ScheduleRule, whyNoCron } from '../domain/due-times.js';
 import { type MissedPolicy, type Overlap, startOf } from '../domain/schedule.js';
@@ -131,13 +137,13 @@ export class Schedules {
     if (changesRule(change)) refuse(ruleErrors(mergedRule(change, known)));
     const given = change.tasks && change.tasks.map(toTemplate);
     if (given) await this.checkTasks(caller, nameOf(known), await this.restored(known, given));
-    else refuse(templateErrors(nameOf(known), [], SecretValues.NONE));
     const changed = await this.write(workspaceId, async (tx) => {
       const row = await locked(tx, workspaceId, id);
       if (version !== undefined && version !== row.version) {
         throw new DroverError('version_mismatch', { members: { currentVersion: row.version } });
       }
       const sealed = given && (await this.resealed(row, nameOf(row), given));
+      if (change.name !== undefined && !given) await this.checkName(row, change.name);
       const now = await timeOf(tx);
       const fields = { ...withoutUndefined(change), ...(sealed && { tasks: sealed.shown }) };
       const next = { ...fieldsOf(row), ...fields };
@@ -162,7 +168,11 @@ export class Schedules {
     return toScheduleView(changed);
   }
 
-  /** Its tasks go on. A paused schedule gets the new reason. @throws DroverError `schedule_not_found` */
+  /**
+   * Its tasks go on. A paused schedule gets the new reason.
+   *
+   * @throws DroverError `schedule_not_found`
+   */
   pause({ workspaceId }: Caller, id: string, reason?: string): Promise<ScheduleView> {
     return this.move(workspaceId, id, (row, now) => {
       const told = reason === undefined ? row.pause_reason : redactText(reason);
@@ -217,13 +227,24 @@ export class Schedules {
 
   /** @throws DroverError `validation_failed`, and those of the creation of the tasks */
   private async checkTasks(caller: Caller, name: string, template: TaskTemplate[]): Promise<void> {
-    const tasks = tasksOf(name, template);
-    refuse(templateErrors(name, template, secretValuesOf(...tasks)));
-    await this.creation.check(caller, tasks);
+    await this.creation.check(caller, tasksOf(name, template));
   }
 
-  private sealed(workspaceId: string, scheduleId: string, name: string, template: TaskTemplate[]) {
+  /** @throws DroverError `validation_failed` if the new name holds a secret of the tasks */
+  private async checkName({ tasks, original }: ScheduleRow, name: string): Promise<void> {
+    const opened = await this.secrets.open(tasks, original);
+    refuse(secretsInTexts({ name }, secretValuesOf(...tasksOf(name, opened))));
+  }
+
+  /** @throws DroverError `validation_failed` if somebody could see a secret, or no run gets it */
+  private async sealed(
+    workspaceId: string,
+    scheduleId: string,
+    name: string,
+    template: TaskTemplate[],
+  ) {
     const values = secretValuesOf(...tasksOf(name, template));
+    refuse(templateErrors(name, template, values));
     const place = { workspace_id: workspaceId, schedule_id: scheduleId };
     return this.secrets.seal({ ...place, column_name: 'tasks' as const }, template, values);
   }

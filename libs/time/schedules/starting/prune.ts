@@ -1,7 +1,7 @@
 import type { SqlRunner } from '#lib/database';
 import { pruneOccurrences } from '../store/occurrences.sql.js';
 
-/** Removes up to `limit` occurrences older than `days` as the service role. Returns their number. */
+/** Removes up to `limit` occurrences older than `days` as the service role. Returns the count. */
 export async function pruneScheduleOccurrences(
   runner: SqlRunner,
   days: number,

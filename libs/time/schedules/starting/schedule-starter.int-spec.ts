@@ -429,6 +429,42 @@ describe('the secrets of a schedule', () => {
     expect(await tablesWith(server, created.id)).not.toContain('schedule_secrets');
   });
 
+  it('a change cannot show a secret as the name, or give it to another task', async () => {
+    const task = (key: string, word: string, value = `swordfish of ${word}`) => ({
+      taskType: 'command',
+      inputContext: { command: [word] },
+      secrets: { [key]: value },
+    });
+    const tasks = [task('KEY', 'a'), task('KEY', 'b'), task('OTHER', 'c')];
+    const created = await create({ tasks });
+    const change = (body: object) => workspace.api.patch(`/schedules/${created.id}`, body);
+    const [a, b, c] = [
+      task('KEY', 'a', HIDDEN),
+      task('KEY', 'b', HIDDEN),
+      task('OTHER', 'c', HIDDEN),
+    ];
+    for (const [body, ...fields] of [
+      [{ name: 'swordfish of a' }, 'name'],
+      [{ tasks: [b, c] }, 'tasks[0].secrets.KEY', 'tasks[1].secrets.OTHER'],
+      [{ tasks: [b, a, c] }, 'tasks[0].secrets.KEY', 'tasks[1].secrets.KEY'],
+      [{ tasks: [{ ...a, ref: 'new' }, b, c] }, 'tasks[0].secrets.KEY'],
+    ] as const) {
+      expect(await change(body)).toMatchObject({
+        status: 400,
+        body: { code: 'validation_failed', errors: fields.map((field) => ({ field })) },
+      });
+    }
+    const changed = { ...c, priority: 9, inputContext: { command: ['d'] } };
+    expect(await change({ name: 'weekly', tasks: [a, b, changed] })).toMatchObject({ status: 200 });
+    await workspace.api.post(`/schedules/${created.id}/run`);
+    const secretsOf = (list: object[]) => new Set(list.map((each) => Reflect.get(each, 'secrets')));
+    expect(secretsOf(await claimed())).toEqual(secretsOf(tasks));
+    const alone = { ...task('KEY', 'd', HIDDEN), title: 'Deploy', taskType: 'deploy' };
+    await change({ tasks: [task('KEY', 'a')] });
+    const kept = await change({ tasks: [alone] });
+    expect(kept).toMatchObject({ status: 200, body: { tasks: [alone] } });
+  });
+
   it('a secret that cannot be opened fails its due time', async () => {
     const schedule = await create({ tasks: [{ ...COMMAND, secrets: { KEY: 'swordfish-2' } }] });
     await server.db.owner.query(

@@ -92,7 +92,8 @@ export class ScheduleStarter {
   /**
    * Creates the tasks of a schedule now, also if it is paused or earlier tasks have not finished.
    *
-   * @throws DroverError `schedule_not_found`, `conflict_retry`, `secrets_unreadable`, and those of the creation of tasks
+   * @throws DroverError `schedule_not_found`, `conflict_retry`, `secrets_unreadable`, and those of
+   *   the creation of tasks
    */
   async startNow(workspaceId: string, scheduleId: string): Promise<OccurrenceView> {
     const tenant = this.database.tenant(workspaceId);

@@ -31,8 +31,8 @@ export interface Occurrence {
 
 /**
  * Records due times and moves their schedules to the next ones, in the transaction that creates
- * their tasks. A schedule that was changed, or is being changed, has no row in the answer, and a due
- * time that is recorded already is not new: the caller then rolls back. The primary key of
+ * their tasks. A schedule that was changed, or is being changed, has no row in the answer, and a
+ * due time that is recorded already is not new: the caller then rolls back. The primary key of
  * schedule_occurrences makes a second task for a due time impossible. One that failed is an event.
  *
  * Index: primary keys. 100 schedules of 100,000: 4 ms. $1 workspace, $2 JSON array of Occurrence.
@@ -152,7 +152,7 @@ CROSS JOIN LATERAL (
 ) t`,
 );
 
-/** Removes up to $2 occurrences that are older than $1 days. Index: schedule_occurrences_age_idx. */
+/** Removes up to $2 occurrences older than $1 days. Index: schedule_occurrences_age_idx. */
 export const pruneOccurrences = command<{ schedule_id: string }>(
   'prune_occurrences',
   `

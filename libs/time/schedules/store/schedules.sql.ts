@@ -99,9 +99,10 @@ ORDER BY s.id DESC LIMIT $3`,
 );
 
 /**
- * After lockSchedule. A failure before the change counts no more. $1 workspace, $2 schedule, $3 name, $4 cron, $5 time zone, $6 seconds of the
- * interval, $7 anchor, $8 tasks, $9 overlap, $10 missed, $11 limit of missed due times, $12 jitter
- * in seconds, $13 due time, $14 start, $15 time of the pause, $16 its reason.
+ * After lockSchedule. A failure before the change counts no more. $1 workspace, $2 schedule, $3
+ * name, $4 cron, $5 time zone, $6 seconds of the interval, $7 anchor, $8 tasks, $9 overlap, $10
+ * missed, $11 limit of missed due times, $12 jitter in seconds, $13 due time, $14 start, $15 time
+ * of the pause, $16 its reason.
  */
 export const changeSchedule = command<{ id: string }>(
   'change_schedule',
@@ -134,7 +135,8 @@ export const NEXT_START = `(SELECT min(start_at) FROM schedules WHERE start_at I
 /**
  * Finds schedules whose time has come, as the service role. Nothing is locked: the statement that
  * records a due time compares it. Indexes: schedules_start_idx, schedule_secrets_pkey. With 100,000
- * schedules of which 10,000 are due: 0.8 ms for 1,000, and 5 ms if all of them have secrets. $1 maximum number of rows, $2 workspace or NULL.
+ * schedules of which 10,000 are due: 0.8 ms for 1,000, and 5 ms if all of them have secrets. $1
+ * maximum number of rows, $2 workspace or NULL.
  */
 export const dueSchedules = query<DueRow>(
   'due_schedules',

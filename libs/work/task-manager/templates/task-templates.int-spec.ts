@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { newId } from '#lib/kernel';
 import { startTestApp, type TestApp, type TestWorkspace } from '../../../../test/support/app.js';
 import { tablesWith } from '../../../../test/support/tables-with.js';
+import { waitFor } from '../../../../test/support/wait-for.js';
 
 interface Template {
   id: string;
@@ -120,6 +121,49 @@ it('an older version is refused, a name is free after a deletion, and the tasks 
   await create(DEPLOY, 'release');
 });
 
+it('a change cannot show a secret, or keep a hidden value that the template does not have', async () => {
+  const template = await create({ ...DEPLOY, metadata: { token: 'swordfish' } });
+  const described = { description: 'The key is mackerel' };
+  expect(await workspace.api.patch(path(template), described)).toMatchObject({ status: 200 });
+  const refusal = (field: string) => ({
+    status: 400,
+    body: { code: 'validation_failed', errors: [{ field }] },
+  });
+  const secrets = { KEY: 'mackerel' };
+  const hidden = { OTHER: HIDDEN };
+  for (const [task, field] of [
+    [{ ...DEPLOY, secrets }, 'description'],
+    [{ ...DEPLOY, secrets: hidden }, 'task.secrets.OTHER'],
+    [{ ...DEPLOY, metadata: hidden }, 'task.metadata.OTHER'],
+  ] as const) {
+    expect(await workspace.api.patch(path(template), { task })).toMatchObject(refusal(field));
+  }
+  const fields = { inputContext: { env: hidden } };
+  expect(await workspace.api.post(path(template, '/tasks'), fields)).toMatchObject(
+    refusal('inputContext.env.OTHER'),
+  );
+});
+
+it('a description and a secret that change at the same moment cannot be the same', async () => {
+  const template = await create();
+  const connection = await server.db.owner.connect();
+  await connection.query('BEGIN');
+  await connection.query('SELECT FROM task_templates WHERE id = $1 FOR UPDATE', [template.id]);
+  const changes = [
+    workspace.api.patch(path(template), { description: 'swordfish' }),
+    workspace.api.patch(path(template), { task: { ...DEPLOY, secrets: { KEY: 'swordfish' } } }),
+  ];
+  await waitFor('both changes to wait', async () => {
+    const sql = `SELECT FROM pg_stat_activity
+      WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    return (await server.db.owner.query(sql)).rows.length === 2;
+  });
+  await connection.query('COMMIT');
+  connection.release();
+  const statuses = (await Promise.all(changes)).map(({ status }) => status);
+  expect(statuses.toSorted((one, other) => one - other)).toEqual([200, 400]);
+});
+
 it.each([
   [{ task: { title: 'T' } }, 'task.taskType'],
   [{ task: { ...DEPLOY, priority: 0 } }, 'task.priority'],
@@ -127,6 +171,12 @@ it.each([
   [{ task: { ...DEPLOY, secrets: { A: HIDDEN } } }, 'task.secrets.A'],
   [{ task: { taskType: 'swordfish', secrets: { A: 'swordfish' } } }, 'task.taskType'],
   [{ name: 'a swordfish', task: { ...DEPLOY, secrets: { A: 'swordfish' } } }, 'name'],
+  [{ description: 'a swordfish', task: { ...DEPLOY, secrets: { A: 'swordfish' } } }, 'description'],
+  [{ task: { ...DEPLOY, metadata: { list: [{ a: HIDDEN }] } } }, 'task.metadata.list[0].a'],
+  [
+    { task: { ...DEPLOY, inputContext: { command: ['a', `--token=${HIDDEN}`] } } },
+    'task.inputContext.command[1]',
+  ],
 ])('the template %j is refused', async (values, field) => {
   const body = { name: 'bad', ...values };
   expect(await workspace.api.post('/task-templates', body)).toMatchObject({

@@ -15,7 +15,7 @@ import { TaskCreation } from '../creation/task-creation.js';
 import { secretValuesOf } from '../domain/task-secrets.js';
 import type { TaskView } from '../domain/task-view.js';
 import {
-  secretsInName,
+  secretsInTexts,
   type TaskTemplate,
   toTemplate,
   unknownSecrets,
@@ -36,9 +36,13 @@ import {
 /** Maximum number of templates of a workspace. */
 const MAX_TEMPLATES = 1_000;
 
-export interface TemplateRequest {
+/** What everybody sees of a template. */
+interface Texts {
   name: string;
   description?: string | null;
+}
+
+export interface TemplateRequest extends Texts {
   task: object;
 }
 
@@ -75,7 +79,8 @@ export class TaskTemplates {
     const id = newId();
     const template = toTemplate(task);
     await this.check(caller, name, template);
-    const { shown, input } = await this.sealed(workspaceId, id, name, template);
+    const texts = { name, description };
+    const { shown, input } = await this.sealed(workspaceId, id, texts, template);
     const created = await this.write(workspaceId, async (tx) => {
       await tx.rows(lockTaskTemplates, [workspaceId]);
       const columns = [name, description, JSON.stringify(shown)];
@@ -127,11 +132,14 @@ export class TaskTemplates {
       if (version !== undefined && version !== row.version) {
         throw new DroverError('version_mismatch', { members: { currentVersion: row.version } });
       }
-      const next = name ?? row.name;
+      const texts = {
+        name: name ?? row.name,
+        description: description === undefined ? row.description : description,
+      };
       const template = await this.restored(row, task ? given : row.task);
-      const { shown, input } = await this.sealed(workspaceId, id, next, template);
-      const text = description === undefined ? row.description : description;
-      await tx.rows(changeTaskTemplate, [workspaceId, id, next, text, JSON.stringify(shown)]);
+      const { shown, input } = await this.sealed(workspaceId, id, texts, template);
+      const columns = [texts.name, texts.description, JSON.stringify(shown)];
+      await tx.rows(changeTaskTemplate, [workspaceId, id, ...columns]);
       await this.secrets.write(tx, input);
       return found(tx, workspaceId, id);
     });
@@ -162,20 +170,21 @@ export class TaskTemplates {
     const row = await found(this.database.tenant(workspaceId), workspaceId, id);
     const current = await this.secrets.open(row.task, row.original);
     const given = keepHidden(toTemplate(fields), current, row.task) as TaskTemplate;
-    refuse(unknownSecrets(given, ''));
+    refuse(unknownSecrets(given));
     const task = wholeTask(row.name, withoutNulls({ ...current, ...given }));
     return this.creation.createOne(caller, task, record);
   }
 
   private async check(caller: Caller, name: string, template: TaskTemplate): Promise<void> {
-    const task = wholeTask(name, template);
-    refuse([...unknownSecrets(template, 'task'), ...secretsInName(name, secretValuesOf(task))]);
-    await this.creation.check(caller, [task], () => 'task.');
+    await this.creation.check(caller, [wholeTask(name, template)], () => 'task.');
   }
 
-  private sealed(workspaceId: string, id: string, name: string, template: TaskTemplate) {
+  /** @throws DroverError `validation_failed` if somebody could see a secret, or no run gets it */
+  private async sealed(workspaceId: string, id: string, texts: Texts, template: TaskTemplate) {
+    const values = secretValuesOf(wholeTask(texts.name, template));
+    refuse([...unknownSecrets(template, 'task'), ...secretsInTexts(texts, values)]);
     const place = { workspace_id: workspaceId, template_id: id, column_name: 'task' } as const;
-    return this.secrets.seal(place, template, secretValuesOf(wholeTask(name, template)));
+    return this.secrets.seal(place, template, values);
   }
 
   /** The task of a change, with the secrets of the template that it keeps. */
