@@ -230,6 +230,12 @@ export class DroverApi {
     return this.server.post('/api/v1/change-steps/{changeId}/plan', init);
   }
 
+  /** Records that none of the planned commits is on the target. */
+  reportNotLanded(changeId: string, generation: number): Promise<unknown> {
+    const init = { params: { path: { changeId } }, body: { generation } };
+    return this.server.post('/api/v1/change-steps/{changeId}/not-landed', init);
+  }
+
   /** Records a pull request, and what people said there. */
   reportPullRequest(changeId: string, found: FoundPullRequest): Promise<HostChange> {
     const init = { params: { path: { changeId } }, body: found };

@@ -238,4 +238,21 @@ useCodeShop();
     remote.git('update-ref', '-d', 'refs/heads/main');
     expect(await step('remove', other, planned)).toMatchObject({ outcome: 'removed' });
   });
+
+  it('that a lost host did not land is known as such before the next host plans it', async () => {
+    const ended = await work('echo two >> a.txt');
+    const calls: unknown[][] = [];
+    const note =
+      (name: string) =>
+      (...args: unknown[]) =>
+        Promise.resolve(void calls.push([name, ...args.slice(0, 2)]));
+    const api = { reportNotLanded: note('not landed'), planLanding: note('plan') };
+    const again = { landingCommits: ['f'.repeat(40)], ...api };
+    expect(await step('land', ended, again)).toMatchObject({ outcome: 'merged' });
+    const about = [ended.taskId, 1];
+    expect(calls).toEqual([
+      ['not landed', ...about],
+      ['plan', ...about],
+    ]);
+  });
 });

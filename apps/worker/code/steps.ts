@@ -40,6 +40,7 @@ export interface StepsParts {
     | 'releaseCheck'
     | 'reportCheck'
     | 'planLanding'
+    | 'reportNotLanded'
     | 'reportPullRequest'
     | 'reportStep'
   >;
@@ -236,6 +237,7 @@ export class Steps {
       // Before anything that people said meanwhile counts, such as a request for changes.
       const merged = await this.landed(change, repository, { gitDir, signal, pullRequest });
       if (merged !== undefined) return merged;
+      await this.noteNotLanded(step);
     }
     if ((await pullRequest?.synchronise()) === false) return undefined;
     const unchecked = await pullRequest?.whyUnchecked();
@@ -296,6 +298,13 @@ export class Steps {
       if (next && landed?.kind === 'merged') this.ahead.expectClaim(next.changeId);
       else if (next) await this.ahead.take(next.changeId)?.end();
     }
+  }
+
+  private async noteNotLanded({ changeId, generation }: StepWork['step']): Promise<void> {
+    await this.parts.api.reportNotLanded(changeId, generation).catch((error: unknown) => {
+      // A server of an earlier version hears it with the end of some steps.
+      if (!hasCode(error, 'route_not_found')) throw error;
+    });
   }
 
   /** The submitted commit, which is on this host afterwards. */

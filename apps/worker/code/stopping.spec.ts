@@ -52,6 +52,7 @@ const API: StepsParts['api'] = {
   releaseCheck: () => Promise.resolve(),
   reportCheck: () => Promise.resolve(),
   planLanding: () => Promise.resolve(),
+  reportNotLanded: () => Promise.resolve(),
   reportStep: () => Promise.resolve(),
 };
 

@@ -395,7 +395,7 @@ SELECT task_id FROM c
 -- end_removal
 UPDATE changes c SET step = NULL, step_due_at = NULL, step_agent_id = NULL, step_until = NULL,
   step_generation = c.step_generation + 1, step_attempts = 0, obstacle = NULL, updated_at = now(),
-  version = c.version + 1,
+  version = c.version + 1, may_have_landed = false,
   pull_request = CASE c.state WHEN 'CLOSED' THEN NULL ELSE c.pull_request END,
   pull_request_url = CASE c.state WHEN 'CLOSED' THEN NULL ELSE c.pull_request_url END,
   branch = CASE c.state WHEN 'CLOSED' THEN NULL ELSE c.branch END,
@@ -593,7 +593,8 @@ WITH m AS MATERIALIZED (
 c AS (
   UPDATE changes c SET state = m.to_state, version = c.version + 1, updated_at = now(),
     obstacle = NULL, step_generation = c.step_generation + 1, step_agent_id = NULL,
-    step_until = NULL, step_attempts = 0, step_waits_since = NULL, step_hurried = false,
+    step_until = NULL, step_attempts = 0, step_waits_since = NULL, step_overdue = false,
+    step_hurried = false,
     step_due_at = CASE WHEN CASE m.to_state WHEN 'PROVING' THEN 'prove' WHEN 'APPROVED' THEN 'land' WHEN 'CLOSED' THEN CASE WHEN c.branch IS NOT NULL THEN 'remove' END WHEN 'MERGED' THEN 'remove' END IS NOT NULL THEN now() END,
     unattended_revisions = coalesce(m.unattended_revisions, c.unattended_revisions),
     approved_by = CASE m.to_state WHEN 'WORKING' THEN NULL WHEN 'APPROVED' THEN m.approved_by ELSE c.approved_by END,
@@ -723,10 +724,11 @@ journaled AS (
 SELECT id FROM c
 
 -- note_not_landed
-UPDATE changes c SET may_have_landed = false
+UPDATE changes c SET may_have_landed = false,
+  step_until = now() + interval '60 seconds'
 WHERE c.workspace_id = $1 AND c.task_id = $2 AND c.step_agent_id = $3
-  AND c.step_generation = $4 AND c.step = 'land' AND c.may_have_landed
-RETURNING c.task_id
+  AND c.step_generation = $4 AND c.step = 'land'
+RETURNING c.step_until
 
 -- note_obstacle
 WITH c AS (SELECT * FROM changes c WHERE c.workspace_id = $1 AND c.task_id = $2),
@@ -798,6 +800,8 @@ UPDATE changes c SET step_agent_id = NULL, step_until = NULL, obstacle = $6, upd
   version = c.version + 1, step_generation = c.step_generation + 1,
   step_attempts = c.step_attempts + $7::boolean::int, step_hurried = false,
   step_waits_since = CASE WHEN $8::boolean THEN coalesce(c.step_waits_since, now()) END,
+  step_overdue = $8::boolean AND c.step_waits_since IS NOT NULL AND (c.step_overdue
+    OR $9::boolean AND c.step_waits_since < now() - interval '3600 seconds'),
   step_due_at = CASE WHEN $5::float8 IS NULL THEN 'infinity' WHEN c.step_hurried THEN now()
     ELSE now() + make_interval(secs => greatest($5::float8, CASE WHEN $8::boolean THEN greatest(
       least(extract(epoch FROM now() - coalesce(c.step_waits_since, now()))::float8 / 4,
@@ -805,7 +809,8 @@ UPDATE changes c SET step_agent_id = NULL, step_until = NULL, obstacle = $6, upd
         WHERE s.workspace_id = $1 AND s.pull_request IS NOT NULL AND s.step = 'land')) END)) END
 WHERE c.workspace_id = $1 AND c.task_id = $2 AND c.step_agent_id = $3
   AND c.step_generation = $4
-RETURNING c.task_id
+RETURNING c.step_overdue
+  AND NOT (old.step_overdue AND old.step_waits_since IS NOT NULL) AS is_newly_overdue
 
 -- renew_step
 UPDATE changes c SET step_until = now() + interval '60 seconds'
@@ -821,8 +826,8 @@ WHERE c.workspace_id = $1 AND c.task_id = $2 AND c.step_agent_id = $3
 RETURNING c.step_until
 
 -- retry_step
-UPDATE changes c SET step_attempts = 0, step_waits_since = NULL, obstacle = NULL, updated_at = now(),
-  version = c.version + 1, step_due_at = CASE WHEN c.step = 'remove' AND c.step_attempts = 0
+UPDATE changes c SET step_attempts = 0, step_waits_since = NULL, step_overdue = false,
+  obstacle = NULL, updated_at = now(), version = c.version + 1, step_due_at = CASE WHEN c.step = 'remove' AND c.step_attempts = 0
     THEN c.step_due_at ELSE now() END
 WHERE c.workspace_id = $1 AND c.task_id = $2 AND c.step_agent_id IS NULL
 RETURNING c.task_id

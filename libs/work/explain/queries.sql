@@ -13,7 +13,8 @@ SELECT
   (SELECT count(*)::int FROM (SELECT FROM changes WHERE workspace_id = $1 AND state = 'IN_REVIEW' LIMIT 100) c) AS "changesInReview",
   (SELECT count(*)::int FROM (SELECT FROM changes WHERE workspace_id = $1 AND (state IN ('PROVING', 'APPROVED')
     AND obstacle IS NOT NULL AND step_attempts > 0
-    OR step IS NOT NULL AND step_due_at = 'infinity') LIMIT 100) c) AS "obstructedChanges",
+    OR step IS NOT NULL AND (step_due_at = 'infinity'
+      OR step_overdue AND step_waits_since IS NOT NULL)) LIMIT 100) c) AS "obstructedChanges",
   (SELECT count(*)::int FROM (SELECT FROM usage_budgets b WHERE workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now())
     AND reached_percent = 100 LIMIT 100) c) AS "usedUpBudgets",
   (SELECT count(*)::int FROM (SELECT FROM usage_budgets b WHERE workspace_id = $1 AND (b.period_start <= now() AND b.covers_until > now())

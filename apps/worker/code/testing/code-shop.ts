@@ -252,6 +252,7 @@ export function stepsOf(
         releaseCheck: () => Promise.resolve(),
         reportCheck: () => Promise.resolve(),
         planLanding: () => Promise.resolve(),
+        reportNotLanded: () => Promise.resolve(),
         reportStep: (_, report) => {
           reports.push(report);
           onReport();

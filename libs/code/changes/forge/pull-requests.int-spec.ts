@@ -187,9 +187,18 @@ it('a merge while an agent works leaves it at work, and later ones end the chang
 
 it('a task that is retried does not end with the pull request that a host has closed', async () => {
   const held = await inReview();
-  await record(held, await next(held));
+  await synced(held);
+  await approve(held.id, commit(1));
+  const outage = { outcome: 'waits', reason: 'The forge answers with 502' };
+  await report(held.agent, await next(held), outage);
+  const since = `now() - interval '5 hours'`;
+  await scene.sql(`UPDATE changes SET step_waits_since = ${since} WHERE task_id = $1`, held.id);
   expect((await scene.workspace.api.post(`/agent-tasks/${held.id}/cancel`, {})).status).toBe(200);
-  expect((await next(held)).step.kind).toBe('remove');
+  const removal = await next(held);
+  expect(removal.step.kind).toBe('remove');
+  await report(held.agent, removal, outage);
+  // A wait of its own.
+  expect(await secondsUntilDue(held)).toBeLessThanOrEqual(15);
   expect((await scene.workspace.api.post(`/agent-tasks/${held.id}/retry`, {})).status).toBe(200);
   expect(await change(held.id)).toMatchObject({ state: 'WORKING', pullRequest: null, step: null });
 });
@@ -251,6 +260,15 @@ it('a merge that waits for its forge is looked at less often, at once after an e
     expect(due).toBeLessThanOrEqual(seconds);
   }
   expect(await scene.events('change.obstructed')).toEqual([]);
+  // People hear once that a forge is away, or that nothing begins a check.
+  const attention = async () => (await scene.workspace.api.get('/attention')).body;
+  expect(await attention()).toMatchObject({ obstructedChanges: 0 });
+  const missing = { ...checks, reason: 'The check build is not reported yet' };
+  for (const wait of [missing, outage, checks]) {
+    await report(held.agent, await next(held), wait);
+    expect(await attention()).toMatchObject({ obstructedChanges: 1 });
+  }
+  expect(await scene.events('change.obstructed')).toMatchObject([{ obstacle: missing.reason }]);
   // The event comes after the host has read the forge.
   const again = await next(held);
   const { rows } = await scene.sql(`SELECT repository_id FROM changes WHERE task_id = $1`, held.id);
@@ -259,8 +277,10 @@ it('a merge that waits for its forge is looked at less often, at once after an e
   await report(held.agent, again, checks);
   const last = await step(held.agent);
   expect(last).toMatchObject({ step: { kind: 'land' } });
-  // This host has looked.
-  await report(held.agent, last!, { outcome: 'blocked', reason: 'The push was refused' });
+  const look = { generation: last!.step.generation };
+  const looked = await held.agent.api.post(`/change-steps/${held.id}/not-landed`, look);
+  expect(looked.status).toBe(200);
+  await report(held.agent, last!, checks);
   expect(await request()).toMatchObject({ status: 200, body: { state: 'WORKING' } });
 });
 

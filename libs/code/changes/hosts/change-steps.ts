@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
 import { Database, firstRow, type Transaction } from '#lib/database';
 import { DroverError } from '#lib/kernel';
+import { isCheckUnderWay } from '#lib/forges/domain';
 import { Repositories } from '#lib/repositories';
 import { secretTextsOf } from '#lib/repositories/domain';
 import { SecretValues, TaskSecrets } from '#lib/secrets';
@@ -55,6 +56,16 @@ export class ChangeSteps {
    */
   plan(held: HeldStep, landingCommit: string): Promise<{ until: Date }> {
     return this.extend(held, planLanding, [landingCommit]);
+  }
+
+  /**
+   * A host has looked: the change is not on its target. It does so before anything that people said
+   * meanwhile counts.
+   *
+   * @throws DroverError `stale_step`
+   */
+  notLanded(held: HeldStep): Promise<{ until: Date }> {
+    return this.extend(held, noteNotLanded, []);
   }
 
   /**
@@ -137,7 +148,14 @@ export class ChangeSteps {
     const isOfOthers = change.step === 'sync' && attempts === 0 && change.obstacle !== null;
     if (isOfOthers && outcome !== 'released') {
       const seconds = waitSeconds ?? this.config.tasks.forgePollSeconds;
-      await tx.rows(postponeStep, [...paramsOf(held), seconds, change.obstacle, false, false]);
+      await tx.rows(postponeStep, [
+        ...paramsOf(held),
+        seconds,
+        change.obstacle,
+        false,
+        false,
+        false,
+      ]);
       return;
     }
     // What ends by itself is no attempt that failed, and nobody has to mend it.
@@ -147,10 +165,13 @@ export class ChangeSteps {
     const delay = outcome === 'released' ? 0 : (waitSeconds ?? stepDelaySeconds(failed));
     const obstacle = outcome === 'released' ? change.obstacle : reason;
     const isAttempt = outcome !== 'released' && !isWait;
-    const after = [isLast ? null : delay, obstacle, isAttempt, isWait];
-    await tx.rows(postponeStep, [...paramsOf(held), ...after]);
+    // Long checks are usual at a forge. One that nothing has begun, and an outage, are not.
+    const canBeOverdue = !isCheckUnderWay(reason);
+    const after = [isLast ? null : delay, obstacle, isAttempt, isWait, canBeOverdue];
+    const postponed = await firstRow(tx, postponeStep, [...paramsOf(held), ...after]);
     const isKnown = change.obstacle === reason || endsItself;
-    const isNews = isLast || (outcome === 'blocked' && !isKnown);
+    const isNews =
+      isLast || (outcome === 'blocked' && !isKnown) || postponed?.is_newly_overdue === true;
     if (!isNews) return;
     await tx.rows(noteObstacle, [held.agent.workspaceId, change.task_id, held.agent.agentId]);
   }

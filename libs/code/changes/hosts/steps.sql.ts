@@ -97,42 +97,50 @@ RETURNING c.step_until`,
 );
 
 /**
- * A host has looked: the change is not on its target. Under the task's lock. Index: primary key.
- * $1 workspace, $2 change, $3 agent, $4 generation.
+ * A host has looked: the change is not on its target. Index: primary key. $1 workspace, $2 change,
+ * $3 agent, $4 generation.
  */
-export const noteNotLanded = command<{ task_id: string }>(
+export const noteNotLanded = command<{ step_until: Date }>(
   'note_not_landed',
   `
-UPDATE changes c SET may_have_landed = false
-WHERE ${IS_HELD} AND c.step = 'land' AND c.may_have_landed
-RETURNING c.task_id`,
+UPDATE changes c SET may_have_landed = false,
+  step_until = now() + interval '${STEP_LEASE_SECONDS} seconds'
+WHERE ${IS_HELD} AND c.step = 'land'
+RETURNING c.step_until`,
 );
 
 /** A wait grows to a quarter of the time that has passed since it began, at most these seconds. */
 const MAX_WAIT_SECONDS = 600;
+/** People hear of a wait that has lasted these seconds. */
+const OVERDUE_SECONDS = 3_600;
 
 /**
  * A host gives a step back that it did not finish. Something that happened at the forge meanwhile
  * makes it due at once. Waits grow with their time, and with the number of merges at forges in the
- * workspace. Under the task's lock. Indexes: primary key, changes_pull_request_idx. $1 workspace,
- * $2 change, $3 agent, $4 generation, $5 least seconds until it is due again, NULL: a person has to
- * ask, $6 why it does not go on, or NULL, $7 whether it counts as an attempt, $8 whether it waits
- * for something that ends by itself.
+ * workspace. A server of the version before ends a wait without step_overdue.
+ *
+ * Under the task's lock. Indexes: primary key, changes_pull_request_idx. $1 workspace, $2 change,
+ * $3 agent, $4 generation, $5 least seconds until it is due again, NULL: a person has to ask, $6 why
+ * it does not go on, or NULL, $7 whether it counts as an attempt, $8 whether it waits for something
+ * that ends by itself, $9 whether such a wait can be overdue.
  */
-export const postponeStep = command<{ task_id: string }>(
+export const postponeStep = command<{ is_newly_overdue: boolean }>(
   'postpone_step',
   `
 UPDATE changes c SET step_agent_id = NULL, step_until = NULL, obstacle = $6, updated_at = now(),
   version = c.version + 1, step_generation = c.step_generation + 1,
   step_attempts = c.step_attempts + $7::boolean::int, step_hurried = false,
   step_waits_since = CASE WHEN $8::boolean THEN coalesce(c.step_waits_since, now()) END,
+  step_overdue = $8::boolean AND c.step_waits_since IS NOT NULL AND (c.step_overdue
+    OR $9::boolean AND c.step_waits_since < now() - interval '${OVERDUE_SECONDS} seconds'),
   step_due_at = CASE WHEN $5::float8 IS NULL THEN 'infinity' WHEN c.step_hurried THEN now()
     ELSE now() + make_interval(secs => greatest($5::float8, CASE WHEN $8::boolean THEN greatest(
       least(extract(epoch FROM now() - coalesce(c.step_waits_since, now()))::float8 / 4,
         ${MAX_WAIT_SECONDS}), ${SECONDS_EACH} * (SELECT count(*) FROM changes s
         WHERE s.workspace_id = $1 AND s.pull_request IS NOT NULL AND s.step = 'land')) END)) END
 WHERE ${IS_HELD}
-RETURNING c.task_id`,
+RETURNING c.step_overdue
+  AND NOT (old.step_overdue AND old.step_waits_since IS NOT NULL) AS is_newly_overdue`,
 );
 
 /** The journal row of a change that waits for a person to mend something. */
@@ -161,15 +169,16 @@ SELECT task_id FROM c`,
 );
 
 /**
- * The branch of a change was removed. A retried task begins with the target. Under the task's lock.
- * Index: primary key. $1 workspace, $2 change, $3 agent, $4 generation.
+ * The branch of a change was removed. A retried task begins with the target. The host of a closed
+ * change has looked: it is not on its target. The planned commits stay, because a later removal
+ * looks for them again. Under the task's lock. Index: primary key. $1 workspace, $2 change, $3 agent, $4 generation.
  */
 export const endRemoval = command<{ task_id: string }>(
   'end_removal',
   `
 UPDATE changes c SET step = NULL, step_due_at = NULL, step_agent_id = NULL, step_until = NULL,
   step_generation = c.step_generation + 1, step_attempts = 0, obstacle = NULL, updated_at = now(),
-  version = c.version + 1,
+  version = c.version + 1, may_have_landed = false,
   pull_request = CASE c.state WHEN 'CLOSED' THEN NULL ELSE c.pull_request END,
   pull_request_url = CASE c.state WHEN 'CLOSED' THEN NULL ELSE c.pull_request_url END,
   branch = CASE c.state WHEN 'CLOSED' THEN NULL ELSE c.branch END,

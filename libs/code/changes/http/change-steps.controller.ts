@@ -105,6 +105,23 @@ export class ChangeStepsController {
     return this.steps.plan({ agent, changeId, generation }, landingCommit);
   }
 
+  @Post(':changeId/not-landed')
+  @HttpCode(200)
+  @ApiOperation({
+    operationId: 'reportNotLanded',
+    summary: 'Record that none of the planned commits is on the target',
+    description: 'Call it after the host has looked. From then on changes can be requested again.',
+  })
+  @ApiOkResponse({ type: StepLeaseDto })
+  @ApiErrors('validation_failed', 'change_not_found', 'stale_step')
+  notLanded(
+    @CurrentCaller() agent: AgentCaller,
+    @UuidParam('changeId') changeId: string,
+    @Body() { generation }: HeldStepDto,
+  ) {
+    return this.steps.notLanded({ agent, changeId, generation });
+  }
+
   @Post(':changeId/pull-request')
   @HttpCode(200)
   @ApiOperation({

@@ -116,12 +116,20 @@ export class Reviews {
       if (state === 'CLOSED') return undefined;
       if (state === 'MERGED') throw illegalChange(state, 'CLOSED');
       refuseWhileLanding(change, 'CLOSED');
-      if (state === 'FAILED') {
-        return this.moves.move(tx, by, change, 'CLOSED', { reason: 'closed', message: reason });
-      }
-      // A trigger closes the change with its task.
-      const why = reason ?? 'Its change was closed';
-      return this.commands.within(tx, caller, 'cancel', { id, reason: why });
+      const closed =
+        state === 'FAILED'
+          ? await this.moves.move(tx, by, change, 'CLOSED', { reason: 'closed', message: reason })
+          : // A trigger closes the change with its task.
+            await this.commands.within(tx, caller, 'cancel', {
+              id,
+              reason: reason ?? 'Its change was closed',
+            });
+      // No host removes its branch.
+      const resumed = change.branch === null && (await this.moves.resumeAttempts(tx, by, change));
+      return () => {
+        closed?.();
+        if (resumed) resumed();
+      };
     });
   }
 

@@ -122,7 +122,8 @@ WITH m AS MATERIALIZED (
 c AS (
   UPDATE changes c SET state = m.to_state, version = c.version + 1, updated_at = now(),
     obstacle = NULL, step_generation = c.step_generation + 1, step_agent_id = NULL,
-    step_until = NULL, step_attempts = 0, step_waits_since = NULL, step_hurried = false,
+    step_until = NULL, step_attempts = 0, step_waits_since = NULL, step_overdue = false,
+    step_hurried = false,
     step_due_at = CASE WHEN CASE m.to_state ${isDue} END IS NOT NULL THEN now() END,
     unattended_revisions = coalesce(m.unattended_revisions, c.unattended_revisions),
     ${effects}

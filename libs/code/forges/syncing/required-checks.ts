@@ -1,3 +1,4 @@
+import { checkUnderWay } from '../domain/index.js';
 import type { ForgeChecks } from '../kinds/forge.js';
 
 /** Why required checks keep a commit from the target. */
@@ -22,7 +23,7 @@ export function whyUnchecked(
     }
     const isUnderWay = of.some(({ state }) => state === 'pending');
     if (of.length > 0 && !isUnderWay) continue;
-    if (isUnderWay) return { reason: `The check ${name} is under way`, isFailed: false };
+    if (isUnderWay) return { reason: checkUnderWay(name), isFailed: false };
     const why = unread === undefined ? '' : `. ${unread}`;
     return { reason: `The check ${name} is not reported yet${why}`, isFailed: false };
   }

@@ -30,7 +30,8 @@ SELECT
   ${upTo(`changes WHERE workspace_id = $1 AND state = 'IN_REVIEW'`)} AS "changesInReview",
   ${upTo(`changes WHERE workspace_id = $1 AND (state IN ('PROVING', 'APPROVED')
     AND obstacle IS NOT NULL AND step_attempts > 0
-    OR step IS NOT NULL AND step_due_at = 'infinity')`)} AS "obstructedChanges",
+    OR step IS NOT NULL AND (step_due_at = 'infinity'
+      OR step_overdue AND step_waits_since IS NOT NULL))`)} AS "obstructedChanges",
   ${upTo(`usage_budgets b WHERE workspace_id = $1 AND ${isActiveBudget('b')}
     AND reached_percent = 100`)} AS "usedUpBudgets",
   ${upTo(`usage_budgets b WHERE workspace_id = $1 AND ${isActiveBudget('b')}
