@@ -36,6 +36,14 @@ it.each([
   expect(adviceFor({ code, advice })).toMatch(shown);
 });
 
+it.each([
+  ['Only operators of this installation may, signed in as users.', /operator must sign in with/],
+  ['All workspaces are for operators of the installation, signed in as users.', /`drover login`/],
+  ['This needs the role ADMIN.', /^Ask an OWNER or ADMIN of the workspace\.$/],
+])('the advice for the refusal "%s" names the person who can help', (detail, shown) => {
+  expect(adviceFor({ code: 'forbidden', advice: 'Ask.', detail })).toMatch(shown);
+});
+
 it('a refusal names the options, and its state without the general title', () => {
   const problem = (fields: Partial<Problem>) =>
     new DroverProblem(

@@ -29,14 +29,21 @@ const OF_THE_API =
 
 const HELP = 'Run the command with --help to see its options.';
 
+/** The details of refusals that no role of a workspace changes. */
+const FOR_OPERATORS = /\boperators of (?:this|the) installation\b/;
+
 /** The advice of a refusal without its sentences for programs. */
-export function adviceFor({ code, advice }: Pick<Problem, 'code' | 'advice'>): string {
+export function adviceFor({ code, advice, detail = '' }: Refusal): string {
+  if (code === 'forbidden' && FOR_OPERATORS.test(detail))
+    return 'An operator must sign in with `drover login`. API keys have no rights of operators.';
   const known = ADVICE[code];
   if (known !== undefined) return known;
   const sentences = advice.split(/(?<=[.!?]) /);
   const kept = sentences.filter((sentence) => !OF_THE_API.test(sentence));
   return kept.join(' ') || HELP;
 }
+
+type Refusal = Pick<Problem, 'code' | 'advice' | 'detail'>;
 
 /** Options for fields of the API with another name. */
 const OPTIONS: Partial<Record<string, readonly string[]>> = {

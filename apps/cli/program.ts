@@ -33,7 +33,9 @@ export async function buildProgram(
     .showSuggestionAfterError(true)
     .usage('[option…] <command> [argument…]')
     .addHelpText('after', EXAMPLES)
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error:/, 'drover:')) })
     .exitOverride();
+  nameHelpAfterErrors(program);
   addCommon(program);
   for (const { name, summary, load } of entries) {
     if (name !== word) {
@@ -75,6 +77,7 @@ function addGroup(
 ): void {
   const group = program.command(name).summary(summary).description(summary);
   group.enablePositionalOptions().exitOverride();
+  nameHelpAfterErrors(group);
   addCommon(group);
   for (const spec of commands) addCommand(group, spec, onEnd);
 }
@@ -86,6 +89,7 @@ function addCommand(parent: Command, spec: CommandSpec, onEnd: (exitCode: number
     .description([spec.summary, spec.about].filter(Boolean).join('\n\n'))
     .exitOverride()
     .addHelpText('after', formatExamples(spec));
+  nameHelpAfterErrors(command);
   // Words after `--` belong to the user's command, and after the first word if all words do.
   if (/^\S+ [[<]command\.\.\./.test(spec.usage)) command.passThroughOptions();
   if (spec.wordsWith) {
@@ -181,6 +185,16 @@ export function commandWord(args: readonly string[]): string | undefined {
 
 export function commandName({ usage }: CommandSpec): string {
   return usage.split(' ')[0] ?? usage;
+}
+
+/** The words that run a command, such as `drover task`. */
+function pathOf(command: Command): string {
+  const { parent } = command;
+  return parent === null ? command.name() : `${pathOf(parent)} ${command.name()}`;
+}
+
+function nameHelpAfterErrors(command: Command): void {
+  command.showHelpAfterError(`See \`${pathOf(command)} --help\`.`);
 }
 
 function formatExamples({ examples }: CommandSpec): string {

@@ -61,7 +61,7 @@ const pause: CommandSpec = {
   summary: 'Pause the assignment of tasks',
   about: 'Pauses all tasks of the workspace, or the tasks of one type. Running tasks continue.',
   options: [
-    ['--reason <text>', 'reason for the pause'],
+    ['--reason <text>', 'reason for the pause (required)'],
     ['--type <name>', 'task type (default all types)'],
     ['--everything', 'pause all workspaces (operators only)'],
     ['--until <time>', 'end of the pause, such as 2026-12-24T18:00:00Z'],

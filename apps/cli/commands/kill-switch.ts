@@ -1,6 +1,7 @@
 import { readActors } from '../actors.js';
 import type { Cli } from '../cli.js';
 import type { CommandSpec, Commands } from '../command.js';
+import { EXIT } from '../exit-codes.js';
 import { omitUndefined } from '../flags.js';
 import { ALL, readList } from '../lists.js';
 import { formatAge } from '../output/output.js';
@@ -17,9 +18,11 @@ const EVERYTHING = ['--everything', 'all workspaces (operators only)'] as const;
 const on: CommandSpec = {
   usage: 'on',
   summary: 'End all live runs of the workspace and start none',
-  about: 'Tasks return to the queue with their checkpoints, and continue after `kill-switch off`.',
+  about:
+    '--reason is required. Tasks return to the queue with their checkpoints, and continue after ' +
+    '`kill-switch off`.',
   options: [
-    ['--reason <text>', 'reason for the log'],
+    ['--reason <text>', 'reason for the audit log (required)'],
     EVERYTHING,
     ['--until <time>', 'end of the pause, such as 2026-12-24T18:00:00Z'],
   ],
@@ -39,13 +42,25 @@ const off: CommandSpec = {
   options: [EVERYTHING],
   examples: ['kill-switch off'],
   run: async (cli, _args, flags) => {
-    const isMeant = (scope: string) => (scope === 'everything') === flags.has('everything');
-    const active = (await activeSwitches(cli)).filter(({ scope }) => isMeant(scope));
+    const isMeant = ({ scope }: { scope: string }) =>
+      (scope === 'everything') === flags.has('everything');
+    const active = await activeSwitches(cli);
+    const others = active.filter((one) => !isMeant(one));
     if (active.length === 0) cli.out.note('The kill switch is off.');
-    for (const { id } of active) {
+    for (const { id } of active.filter(isMeant)) {
       const pause = await cli.drover.delete('/api/v1/pauses/{id}', { params: { path: { id } } });
       cli.out.done(pause, `Kill switch off: ${id}`);
     }
+    for (const { id, scope } of others) {
+      cli.out.note(
+        scope === 'everything'
+          ? `drover: The kill switch ${id} of all workspaces still holds this one. An operator ` +
+              'ends it with `drover kill-switch off --everything`.'
+          : `drover: The kill switch ${id} still holds this workspace. End it with ` +
+              '`drover kill-switch off`.',
+      );
+    }
+    return others.length === 0 ? EXIT.ok : EXIT.failed;
   },
 };
 

@@ -200,6 +200,19 @@ describe('a pause', () => {
     expect(seen.body.items).toMatchObject([{ id: body.id, scope: 'everything' }]);
     expect((await other.api.delete(`/pauses/${body.id}`)).status).toBe(403);
     await resume(body.id, operator);
+    const { rows: entries } = await server.db.owner.query(
+      `SELECT operation, details FROM installation_audit_log
+       WHERE details ->> 'pauseId' = $1 ORDER BY id`,
+      [body.id],
+    );
+    const reason = 'The licence server is down';
+    const details = { pauseId: body.id, scope: 'everything', endRuns: false, reason };
+    expect(entries).toEqual([
+      { operation: 'createPause', details },
+      { operation: 'endPause', details },
+    ]);
+    const own = await workspace.api.get<{ items: { operation: string }[] }>('/audit-log');
+    expect(own.body.items.map(({ operation }) => operation)).not.toContain('endPause');
     const again = await theirs.api.post<Claimed>(`/agents/${theirs.id}/claim`, {});
     expect(again.body.tasks).toHaveLength(1);
   });

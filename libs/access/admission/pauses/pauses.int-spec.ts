@@ -68,6 +68,26 @@ it('a pause and its end name the API key', async () => {
   });
 });
 
+it('the audit log says what a pause and its end hold, once', async () => {
+  const key = await anApiKey();
+  const paused = await pause({ scope: 'task_type', taskType: 'test', endRuns: true }, key.api);
+  await end(paused.id);
+  await end(paused.id);
+  const { body } = await workspace.api.get<{ items: object[] }>('/audit-log?limit=3');
+  const details = { pauseId: paused.id, scope: 'task_type', taskType: 'test', endRuns: true };
+  const said = { details: { ...details, reason: 'Release day' } };
+  expect(body.items).toMatchObject([
+    { operation: 'endPause', details: {} },
+    { operation: 'endPause', actorKind: 'user', actorId: workspace.userId, ...said },
+    { operation: 'createPause', actorKind: 'api_key', actorId: key.id, ...said },
+  ]);
+  const everything = await key.api.post('/pauses', { scope: 'everything', reason: 'An outage' });
+  expect(everything).toMatchObject({
+    status: 403,
+    body: { detail: 'Only operators of this installation may, signed in as users.' },
+  });
+});
+
 it('the end of a pause names the pauses that still hold its tasks', async () => {
   const tests = await ofType('test');
   const again = await ofType('test');

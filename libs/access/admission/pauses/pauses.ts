@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, firstRow } from '#lib/database';
+import { Database, describeChange, firstRow, type SqlRunner } from '#lib/database';
 import { Memberships } from '#lib/identity';
 import { type Caller, DroverError, newId, type Page, redactText, toPage } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
@@ -51,12 +51,22 @@ export class Pauses {
     if (request.scope === 'everything') {
       await this.requireOperator(caller);
       const params = [newId(), reason, userId, until, endRuns];
-      return this.made(await firstRow(this.database.service, insertInstallationPause, params));
+      return this.made(
+        await this.database.service.transaction(async (tx) =>
+          describe(tx, { userId }, await firstRow(tx, insertInstallationPause, params)),
+        ),
+      );
     }
     const { workspaceId } = caller;
     const what = [workspaceId, newId(), request.taskType ?? null];
     const params = [...what, reason, userId, until, apiKeyId, endRuns];
-    return this.made(await firstRow(this.database.tenant(workspaceId), insertPause, params));
+    return this.made(
+      await this.database
+        .tenant(workspaceId)
+        .transaction(async (tx) =>
+          describe(tx, { workspaceId, userId }, await firstRow(tx, insertPause, params)),
+        ),
+    );
   }
 
   /** Newest first. */
@@ -90,13 +100,19 @@ export class Pauses {
     if (known.scope === 'everything') {
       await this.requireOperator(caller);
       const params = [known.id, userId];
-      const ended = await firstRow(this.database.service, endInstallationPause, params);
+      const ended = await this.database.service.transaction(async (tx) =>
+        describe(tx, { userId }, await firstRow(tx, endInstallationPause, params)),
+      );
       await this.wakeEverybody();
       return ended ?? known;
     }
     const { workspaceId } = caller;
     const params = [workspaceId, known.id, userId, apiKeyId];
-    const ended = await firstRow(this.database.tenant(workspaceId), endPause, params);
+    const ended = await this.database
+      .tenant(workspaceId)
+      .transaction(async (tx) =>
+        describe(tx, { workspaceId, userId }, await firstRow(tx, endPause, params)),
+      );
     this.wakeUps.manyClaims(workspaceId);
     this.wakeUps.coordinator();
     return ended ?? known;
@@ -121,8 +137,26 @@ export class Pauses {
     const isOperator =
       caller.kind === 'user' && (await this.memberships.isOperator(caller.userId)) === true;
     if (isOperator) return;
-    throw new DroverError('forbidden', { detail: 'Only operators of this installation may.' });
+    throw new DroverError('forbidden', {
+      detail:
+        caller.kind === 'user'
+          ? 'Only operators of this installation may.'
+          : 'Only operators of this installation may, signed in as users.',
+    });
   }
+}
+
+/** Names the pause in the audit log, because its path and its status do not. */
+async function describe(
+  tx: SqlRunner,
+  who: { workspaceId?: string; userId: string },
+  pause: PauseRow | undefined,
+): Promise<PauseRow | undefined> {
+  if (pause === undefined) return undefined;
+  const { id: pauseId, scope, task_type: taskType, ends_runs: endRuns, reason } = pause;
+  const ofType = taskType === null ? {} : { taskType };
+  await describeChange(tx, { ...who, details: { pauseId, scope, ...ofType, endRuns, reason } });
+  return pause;
 }
 
 /** The user, and the API key of the user that was used. */

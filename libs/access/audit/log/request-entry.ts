@@ -88,8 +88,9 @@ export function stepOfChange(
     const made = { ...about, actorId: userId, account: null };
     return [insertInstallationEntry, paramsOfInstallation(made)];
   }
-  const whole = { ...entry, workspaceId, actor: { kind: 'user', id: userId } } as const;
-  return [keepAuditEntry, paramsOf(whole, { details })];
+  const isOfCaller = isWhole(entry) && entry.workspaceId === workspaceId;
+  const actor = isOfCaller ? entry.actor : ({ kind: 'user', id: userId } as const);
+  return [keepAuditEntry, paramsOf({ ...entry, workspaceId, actor }, { details })];
 }
 
 /** @param how.ifChanged only a transaction that has written stores the entry */

@@ -12,7 +12,7 @@ type StepFor = (workspaceId: string | undefined) => CompanionStep | undefined;
 export interface DescribedChange {
   /** Undefined for a change of the installation. */
   workspaceId?: string;
-  /** The user who makes the change. */
+  /** The user who makes the change, if the request is not one of the workspace's callers. */
   userId: string;
   details: Record<string, unknown>;
 }
@@ -22,12 +22,23 @@ const current = new AsyncLocalStorage<Companion | undefined>();
 /** A statement that the first transaction which changes something commits as its last. */
 export class Companion {
   private state: 'waiting' | 'taken' | 'committed' = 'waiting';
+  private hasDescribed = false;
 
-  /** @param describe the statement of a described change */
+  /** @param stepOfChange the statement of a described change */
   constructor(
     private readonly stepFor: StepFor,
-    readonly describe: (change: DescribedChange) => Step | undefined,
+    private readonly stepOfChange: (change: DescribedChange) => Step | undefined,
   ) {}
+
+  /** True if the transaction that has this companion described its change itself. */
+  get isDescribed(): boolean {
+    return this.hasDescribed;
+  }
+
+  describe(change: DescribedChange): Step | undefined {
+    this.hasDescribed = true;
+    return this.stepOfChange(change);
+  }
 
   get isCommitted(): boolean {
     return this.state === 'committed';
@@ -47,7 +58,9 @@ export class Companion {
   take(workspaceId: string | undefined): CompanionStep | undefined {
     if (this.state !== 'waiting') return undefined;
     const step = this.stepFor(workspaceId);
-    if (step !== undefined) this.state = 'taken';
+    if (step === undefined) return undefined;
+    this.state = 'taken';
+    this.hasDescribed = false;
     return step;
   }
 
@@ -61,6 +74,8 @@ export interface Accompanied {
   step: CompanionStep;
   /** Takes the rows of the statement. */
   ran(rows: readonly { kept: boolean }[]): void;
+  /** Runs the statement as the last of the transaction, unless that has described its change. */
+  finish(tx: SqlRunner): Promise<void>;
 }
 
 /**
@@ -77,7 +92,9 @@ export function accompanied<T>(
   if (companion === undefined || step === undefined) return run(undefined);
   let kept = false;
   const ran = (rows: readonly { kept: boolean }[]) => void (kept = rows[0]?.kept === true);
-  return run({ step, ran }).then(
+  const finish = async (tx: SqlRunner) =>
+    ran(companion.isDescribed ? [{ kept: true }] : await tx.rows(...step));
+  return run({ step, ran, finish }).then(
     (result) => {
       companion.settle(kept);
       return result;

@@ -246,7 +246,7 @@ function withCompanion<T>(
   if (companion === undefined) return work;
   return async (tx) => {
     const result = await work(tx);
-    companion.ran(await tx.rows(...companion.step));
+    await companion.finish(tx);
     return result;
   };
 }

@@ -103,7 +103,7 @@ function run<T>(
     committing = false;
     const transaction = client.$transaction(async (tx) => {
       const result = await work(tx, statementsOf(tx));
-      if (companion) companion.ran(await statementsOf(tx).rows(...companion.step));
+      await companion?.finish(statementsOf(tx));
       committing = true;
       return result;
     }, TRANSACTION_LIMITS);
