@@ -54,15 +54,17 @@ export class AuthService {
     const email = normalizeEmail(request.email);
     await this.attempts.toSignIn(origin.address, email);
     const { password, code, workspaceId } = request;
-    const { userId, passwordHash } = await this.credentials.check(email, password, code);
-    await this.checkMembership(userId, workspaceId);
+    const { userId, passwordHash } = await this.credentials.check(email, password);
+    const isMember = await this.isMember(userId, workspaceId);
+    await this.credentials.checkFactor(userId, code, () => requireMember(isMember));
     return this.start(userId, origin, { workspaceId, passwordHash });
   }
 
   /**
    * Starts a session of a user whose identity is proven.
    *
-   * @throws DroverError `invalid_credentials` if the user was disabled, or the proof ended, a moment ago
+   * @throws DroverError `invalid_credentials` if the user was disabled, or the proof ended, a moment
+   *   ago
    */
   async start(
     userId: string,
@@ -79,17 +81,16 @@ export class AuthService {
   async refresh(refreshToken: string, workspaceId: string | undefined): Promise<SignIn> {
     if (workspaceId !== undefined) {
       const userId = await this.sessions.ownerOf(refreshToken);
-      if (userId !== undefined) await this.checkMembership(userId, workspaceId);
+      if (userId !== undefined) requireMember(await this.isMember(userId, workspaceId));
     }
     const session = await this.sessions.refresh(refreshToken);
     return this.signIn(session, workspaceId);
   }
 
   // Before the session starts, so that a refusal leaves no session behind.
-  private async checkMembership(userId: string, workspaceId: string | undefined): Promise<void> {
-    if (workspaceId === undefined) return;
-    const role = await this.memberships.roleOf(userId, workspaceId);
-    if (role === undefined) throw new DroverError('workspace_not_found');
+  private async isMember(userId: string, workspaceId: string | undefined): Promise<boolean> {
+    if (workspaceId === undefined) return true;
+    return (await this.memberships.roleOf(userId, workspaceId)) !== undefined;
   }
 
   // The guard checks the membership at every request, so a token does not outlive a membership.
@@ -108,4 +109,8 @@ export class AuthService {
       userId,
     };
   }
+}
+
+function requireMember(isMember: boolean): void {
+  if (!isMember) throw new DroverError('workspace_not_found');
 }

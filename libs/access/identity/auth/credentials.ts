@@ -19,15 +19,9 @@ export class Credentials {
    * The user of these credentials, and the stored hash of the password. An unknown address, a wrong
    * password and a disabled user take the same time and get the same answer.
    *
-   * @param code needed if the account has a second factor
-   * @throws DroverError `invalid_credentials`, `second_factor_required`, `invalid_code` or
-   *   `rate_limited`
+   * @throws DroverError `invalid_credentials`
    */
-  async check(
-    email: string,
-    password: string,
-    code: string | undefined,
-  ): Promise<{ userId: string; passwordHash: string }> {
+  async check(email: string, password: string): Promise<{ userId: string; passwordHash: string }> {
     const user = await this.database.service.prisma((tx) =>
       tx.user.findUnique({
         where: { email },
@@ -39,8 +33,12 @@ export class Credentials {
     if (user === null || checked === null || !matches || user.disabledAt !== null) {
       throw new DroverError('invalid_credentials');
     }
-    await this.factors.check(user.id, code);
     return { userId: user.id, passwordHash: await this.renewHash(user.id, checked, password) };
+  }
+
+  /** As `SecondFactors.check`. */
+  checkFactor(userId: string, code: string | undefined, admit: () => void): Promise<void> {
+    return this.factors.check(userId, code, admit);
   }
 
   /** The hash can be updated only here, where the plain password is available. */

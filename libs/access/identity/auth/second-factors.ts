@@ -50,13 +50,15 @@ export class SecondFactors {
   /**
    * Checks the code of a sign-in whose password was right.
    *
+   * @param admit throws if the sign-in is refused for another reason, which only the holder of the
+   *   factor learns. A recovery code then stays unused
    * @throws DroverError `second_factor_required` without a code, `invalid_code` or `rate_limited`
    */
-  async check(userId: string, code: string | undefined): Promise<void> {
+  async check(userId: string, code: string | undefined, admit: () => void): Promise<void> {
     const { enabled } = await this.get(userId);
-    if (!enabled) return;
+    if (!enabled) return admit();
     if (code === undefined) throw new DroverError('second_factor_required');
-    await this.use(userId, code);
+    await this.use(userId, code, admit);
   }
 
   /**
@@ -144,23 +146,25 @@ export class SecondFactors {
   }
 
   /** Accepts a code of the app or a recovery code, once. */
-  private async use(userId: string, code: string): Promise<void> {
+  private async use(userId: string, code: string, admit = (): void => undefined): Promise<void> {
     await this.attempts.toUseCode(userId);
     const plain = code.replace(/\s/g, '');
     const isTotp = CODE.test(plain);
     if (isTotp) await this.attempts.toGuessCode(userId);
     const used = isTotp
       ? await this.useTotp(userId, plain)
-      : await this.useRecoveryCode(userId, plain);
-    if (used !== undefined) return;
+      : await this.useRecoveryCode(userId, plain, admit);
+    if (used !== undefined) return admit();
     if (isTotp) await this.attempts.countWrongCode(userId);
     throw new DroverError('invalid_code');
   }
 
-  private useRecoveryCode(userId: string, code: string) {
+  private useRecoveryCode(userId: string, code: string, admit: () => void) {
     return this.database.service.transaction(async (tx) => {
       const row = await firstRow(tx, useRecoveryCode, [userId, hashRecoveryCode(code)]);
       if (row === undefined) return undefined;
+      // The entry in the audit log says that the request succeeds.
+      admit();
       const details = { factor: 'recovery_code', recoveryCodes: row.recovery_codes };
       await describeChange(tx, { userId, details });
       return row;
