@@ -70,8 +70,8 @@ export class AuditLog {
 
   /**
    * Records requests to routes that are added from now on: a change in its own transaction if that
-   * is possible, and everything else before it is answered. Of routes that change nothing, or tasks only,
-   * it records refusals.
+   * is possible, and everything else before it is answered. Of routes that change nothing, or tasks
+   * only, it records refusals.
    */
   watch(fastify: FastifyInstance): void {
     const keepRefusal = (

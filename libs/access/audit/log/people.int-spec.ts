@@ -134,6 +134,16 @@ describe('the audit logs of people', () => {
     expect(await entriesIn('installation_audit_log', user.body.id)).toMatchObject([
       { operation: 'createTask', details: { account: 'linked', subject: provider.person.sub } },
     ]);
+    const [second, made] = [`${newId()}@example.test`, `${newId()}@example.test`];
+    const account = { email: second, name: 'Bea', isOperator: true };
+    const { body: bea } = await operator.api.post<{ id: string }>('/users', account);
+    provider.person = { ...provider.person, sub: newId(), email: second };
+    const linking = anybody(await provider.idToken(await start()));
+    expect((await linking.post('/users', { email: made, name: 'Cem' })).status).toBe(201);
+    expect(await entriesIn('installation_audit_log', bea.id)).toMatchObject([
+      { operation: 'createUser', details: { account: 'linked', subject: provider.person.sub } },
+      { operation: 'createUser', details: { email: made } },
+    ]);
   });
 
   it('who joins by an invitation has an entry with the role and the inviter', async () => {
@@ -175,6 +185,15 @@ describe('the audit logs of people', () => {
     const done = await api.post<{ recoveryCodes: string[] }>(path, { code });
     const [first, second] = done.body.recoveryCodes;
     const login = { email, password: PASSWORD, code: first };
+    const elsewhere = { ...login, workspaceId: (await app.newWorkspace()).id };
+    const refused = [{ ...elsewhere, code: 'aaaaa-aaaaa' }, elsewhere].map(async (body) => {
+      const { status, body: problem } = await anybody().post<{ code: string }>('/auth/login', body);
+      return [status, problem.code];
+    });
+    expect(await Promise.all(refused)).toEqual([
+      [401, 'invalid_code'],
+      [404, 'workspace_not_found'],
+    ]);
     const again = await anybody().post<{ accessToken: string }>('/auth/login', login);
     const signedIn = anybody(again.body.accessToken);
     await signedIn.post('/auth/second-factor/remove', { code: second });

@@ -17,7 +17,10 @@ import { insertInstallationEntry } from './installation-log.sql.js';
 /** A request on its way to an entry. */
 export interface AuditedRequest extends AuthenticatedRequest {
   auditEntry?: Companion;
-  /** The logs that have an entry of it with details: ids of workspaces, undefined for the installation. */
+  /**
+   * The logs that have the entry of its operation with details: ids of workspaces, undefined for
+   * the installation.
+   */
   describedIn?: Set<string | undefined>;
 }
 
@@ -81,7 +84,14 @@ export function stepOfChange(
 ): Step | undefined {
   const entry = entryOf(request, status);
   if (entry === undefined) return undefined;
-  (request.describedIn ??= new Set()).add(workspaceId);
+  // The guard links accounts before it knows the caller: the operation then has its own entry.
+  if (
+    SIGN_INS.has(entry.operation) ||
+    request.account !== undefined ||
+    request.caller !== undefined
+  ) {
+    (request.describedIn ??= new Set()).add(workspaceId);
+  }
   if (workspaceId === undefined) {
     const { operation, path, requestId, address } = entry;
     const about = { operation, path, status, details, attempts: 1, requestId, address };
