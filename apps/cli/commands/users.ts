@@ -100,7 +100,7 @@ const unlink: CommandSpec = {
   usage: 'unlink <user>',
   summary: 'Remove the link of a user to the identity provider',
   about:
-    'For a user whom the provider created anew. The sessions that began with the link end, and the ' +
+    'For a user whom the provider created anew. The sessions of single sign-on end, and the ' +
     'next single sign-on with the email address makes the new link.',
   examples: ['user unlink ann@example.org'],
   run: async (cli, [id = '']) => {

@@ -88,6 +88,11 @@ DELETE FROM workspace_invitations i USING users u
 DELETE FROM workspace_invitations i USING workspace_members m
     WHERE m.user_id = $1 AND i.workspace_id = m.workspace_id AND i.invited_by = m.user_id
 
+-- identity_end_linked_sessions
+UPDATE user_sessions SET revoked_at = now()
+    WHERE user_id = $1 AND NOT renews AND revoked_at IS NULL
+   RETURNING id
+
 -- identity_end_other_sessions
 UPDATE user_sessions SET revoked_at = now()
     WHERE user_id = $1 AND ($2::uuid IS NULL OR id <> $2) AND revoked_at IS NULL
@@ -330,10 +335,6 @@ UPDATE user_sessions s
 -- identity_session_owner
 SELECT user_id FROM user_sessions
     WHERE id = $1 AND refresh_hash = $2 AND revoked_at IS NULL AND expires_at > now()
-
--- identity_sessions_of_links
-SELECT id FROM user_sessions
-    WHERE identity_id = ANY($1::uuid[]) AND identity_id IS NOT NULL AND revoked_at IS NULL
 
 -- identity_set_password
 UPDATE users SET password_hash = $2, version = version + 1, updated_at = now()

@@ -97,7 +97,7 @@ export class UsersController {
     operationId: 'removeUserLinks',
     summary: 'Remove the links of a user to the identity provider (operators)',
     description:
-      'Ends the sessions that began with them. The next single sign-on with the address makes a new ' +
+      'Ends the sessions of single sign-on. The next single sign-on with the address makes a new ' +
       'link, also for another subject of the provider.',
   })
   @ApiNoContentResponse()

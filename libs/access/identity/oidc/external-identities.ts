@@ -3,12 +3,12 @@ import { CONFIG, type Config } from '#lib/config';
 import { Database, describeChange, firstRow } from '#lib/database';
 import { DroverError, newId } from '#lib/kernel';
 import {
+  endLinkedSessions,
   findIdentity,
   findUnlinked,
   linkIdentity,
   lockLinks,
   removeLinks,
-  sessionsOfLinks,
 } from './oidc-users.sql.js';
 import { Revocations } from '../tokens/revocations.js';
 import type { ExternalIdentity } from './external-token.js';
@@ -73,11 +73,11 @@ export class ExternalIdentities {
     return made === undefined ? this.refuse(email, issuer) : toLinkedUser(made);
   }
 
-  /** Removes the links of a user and ends the sessions that began with them. */
+  /** Removes the links of a user and ends the sessions of single sign-on. */
   async unlink(userId: string): Promise<void> {
     await this.database.service.transaction(async (tx) => {
       const links = (await tx.rows(lockLinks, [userId])).map(({ id }) => id);
-      const sessions = await tx.rows(sessionsOfLinks, [links]);
+      const sessions = await tx.rows(endLinkedSessions, [userId]);
       const ended = sessions.map(({ id }) => ({ kind: 'session' as const, sessionId: id }));
       await this.revocations.revoke(tx, ended);
       await tx.rows(removeLinks, [links]);

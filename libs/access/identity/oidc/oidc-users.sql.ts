@@ -40,7 +40,10 @@ export const linkIdentity = command<{ id: string; user_id: string; created: bool
    RETURNING id, user_id, EXISTS (SELECT FROM made) AS created`,
 );
 
-/** Why no user can be linked. Indexes: users_email_key, user_identities_user_id_issuer_key. $1 address, $2 issuer. */
+/**
+ * Why no user can be linked. Indexes: users_email_key, user_identities_user_id_issuer_key. $1
+ * address, $2 issuer.
+ */
 export const findUnlinked = query<{ disabled: boolean; has_subject: boolean }>(
   'identity_find_unlinked',
   `SELECT u.disabled_at IS NOT NULL AS disabled,
@@ -48,17 +51,27 @@ export const findUnlinked = query<{ disabled: boolean; has_subject: boolean }>(
      FROM users u WHERE u.email = $1`,
 );
 
-/** Locks the links of a user, so that no session begins with them. Index: user_identities_user_id_issuer_key. $1 user. */
+/**
+ * Locks the links of a user, so that no session begins with them.
+ *
+ * Index: user_identities_user_id_issuer_key. $1 user.
+ */
 export const lockLinks = command<{ id: string }>(
   'identity_lock_links',
   `SELECT id FROM user_identities WHERE user_id = $1 FOR UPDATE`,
 );
 
-/** The live sessions that began with links. Index: user_sessions_identity_id_idx. $1 ids of the links. */
-export const sessionsOfLinks = query<{ id: string }>(
-  'identity_sessions_of_links',
-  `SELECT id FROM user_sessions
-    WHERE identity_id = ANY($1::uuid[]) AND identity_id IS NOT NULL AND revoked_at IS NULL`,
+/**
+ * Ends a user's sessions of single sign-on. Older servers stored no link with them, but no refresh
+ * extends them.
+ *
+ * Index: user_sessions_user_id_idx. $1 user.
+ */
+export const endLinkedSessions = command<{ id: string }>(
+  'identity_end_linked_sessions',
+  `UPDATE user_sessions SET revoked_at = now()
+    WHERE user_id = $1 AND NOT renews AND revoked_at IS NULL
+   RETURNING id`,
 );
 
 /** Removes links with their sessions. Index: primary key. $1 ids of the links. */

@@ -178,6 +178,13 @@ describe('single sign-on', () => {
 
   it('the address of an account leads to it only once, and never if the account is disabled', async () => {
     const { userId, refreshToken, accessToken } = (await signIn()).body;
+    // Older servers stored no link with a session.
+    const older = (await signIn()).body;
+    const forget = 'UPDATE user_sessions SET identity_id = NULL WHERE id = $1';
+    await db.owner.query(forget, [older['sessionId']]);
+    const byPassword = (await signIn()).body;
+    const renew = 'UPDATE user_sessions SET identity_id = NULL, renews = true WHERE id = $1';
+    await db.owner.query(renew, [byPassword['sessionId']]);
     const { email } = provider.person;
     provider.person = { ...provider.person, sub: newId() };
     expect(await signIn()).toMatchObject({ ...refusal(409, 'email_taken') });
@@ -187,9 +194,15 @@ describe('single sign-on', () => {
       .issueUserToken({ userId: operator, sessionId: newId(), workspaceId: null });
     expect((await server.api(token).delete(`/users/${newId()}/links`)).status).toBe(404);
     expect((await server.api(token).delete(`/users/${String(userId)}/links`)).status).toBe(204);
-    expect((await server.api(String(accessToken)).get('/auth/me')).status).toBe(401);
+    const statusOf = async (token: unknown) =>
+      (await server.api(String(token)).get('/auth/me')).status;
+    const sessions = [accessToken, older['accessToken'], byPassword['accessToken']];
+    expect(await Promise.all(sessions.map(statusOf))).toEqual([401, 401, 200]);
     const refresh = (token: unknown) => server.api().post('/auth/refresh', { refreshToken: token });
     expect(await refresh(refreshToken)).toMatchObject(refusal(401, 'invalid_refresh_token'));
+    expect(await refresh(older['refreshToken'])).toMatchObject(
+      refusal(401, 'invalid_refresh_token'),
+    );
     const anew = await signIn();
     expect(anew).toMatchObject({ status: 200, body: { userId } });
     expect((await refresh(anew.body['refreshToken'])).status).toBe(200);
