@@ -43,12 +43,23 @@ it('the beginning of an id stands for a task, and a name for a project', async (
   expect((await drover(['task', 'cancel', id.slice(0, 28), another])).code).toBe(0);
 });
 
-it('a name stands for a repository and a schedule', async () => {
+it('a name stands for a repository and a schedule, whose task keeps what an update does not name', async () => {
   await drover(['repo', 'add', 'https://example.com/shop.git', '--name', 'shop']);
   const { id: repositoryId } = await json<{ id: string }>('repo', 'show', 'shop');
-  await drover(['schedule', 'create', 'nightly', '--every', '1h', '--repo', 'shop', '--', 'true']);
-  const shown = await json<object>('schedule', 'show', 'nightly');
-  expect(JSON.stringify(shown)).toContain(`"repositoryId":"${repositoryId}"`);
+  const task = ['--repo', 'shop', '--secret', 'KEY=swordfish'];
+  await drover(['schedule', 'create', 'nightly', '--every', '1h', ...task, '--', 'true']);
+  const update = ['--priority', '9', '--secret', 'MORE=x'];
+  expect((await drover(['schedule', 'update', 'nightly', ...update, '--', 'false'])).code).toBe(0);
+  expect(await json('schedule', 'show', 'nightly')).toMatchObject({
+    tasks: [
+      {
+        repositoryId,
+        priority: 9,
+        inputContext: { command: ['false'] },
+        secrets: { KEY: '[redacted]', MORE: '[redacted]' },
+      },
+    ],
+  });
 });
 
 it('a name stands for a template, and options replace single variables and secrets of its task', async () => {

@@ -172,6 +172,13 @@ it('a member saves a form as a template, and a task of it keeps the secrets that
   expect(await listAxeFindingsInAllLooks(page)).toEqual([]);
   await confirm('Save template');
   await page.getByText('Template saved').waitFor();
+  // The list of the API has it on the second page.
+  await fleet.db.owner.query(
+    `INSERT INTO task_templates (workspace_id, id, name, task, created_by)
+     SELECT workspace_id, uuidv7(), 'template ' || n, task, created_by
+     FROM task_templates, generate_series(1, 200) n WHERE workspace_id = $1`,
+    [fleet.workspaceId],
+  );
   await page.goto('/tasks/new');
   await page
     .getByRole('combobox', { name: 'Template' })
@@ -179,6 +186,11 @@ it('a member saves a form as a template, and a task of it keeps the secrets that
   await page.locator('input[name="title"][value="Publish"]').waitFor();
   expect(await page.getByLabel('Secrets').inputValue()).toBe('SITE_KEY=[redacted]');
   expect(await page.getByLabel('Priority').inputValue()).toBe('7');
+  await button('Save as template').click();
+  await openDialog().getByLabel('Name').fill('A copy');
+  await confirm('Save template');
+  await openDialog().getByRole('alert').getByText('task.secrets.SITE_KEY').waitFor();
+  await confirm('Cancel');
   await page.getByLabel('Tags').fill('');
   await page.getByRole('textbox', { name: 'Title' }).fill('Publish today');
   expect(await listAxeFindingsInAllLooks(page)).toEqual([]);

@@ -4,7 +4,7 @@ import { usageError } from '../failure.js';
 import { type Flags, omitUndefined } from '../flags.js';
 import { LIST_OPTIONS, readList } from '../lists.js';
 import { formatAge, type Output } from '../output/output.js';
-import { readTaskFile, TASK_OPTIONS, toTaskFields } from '../task-file.js';
+import { type NewTask, readTaskFile, replaceIn, TASK_OPTIONS, toTaskFields } from '../task-file.js';
 
 type Schedule = components['schemas']['Schedule'];
 type Template = components['schemas']['CreateSchedule']['tasks'];
@@ -42,18 +42,25 @@ function toPolicies(flags: Flags) {
   });
 }
 
-/** Undefined if the command line has no task. */
-async function toTasks(flags: Flags, command: readonly string[]): Promise<Template | undefined> {
+/** A list replaces all tasks. Undefined if the command line has no task. */
+async function readTasks(flags: Flags, command: readonly string[]) {
   const fields = toTaskFields(flags, command);
   const path = flags.text('file');
   const found = path === undefined ? { only: {} } : await readTaskFile(path);
   if ('list' in found) {
-    if (Object.keys(fields).length === 0) return found.list as Template;
+    if (Object.keys(fields).length === 0) return found;
     throw usageError('Options cannot change a list of tasks.', 'Remove the options.');
   }
-  const task = { ...found.only, ...fields };
-  if (Object.keys(task).length === 0) return undefined;
-  return [{ taskType: 'command', ...task }] as Template;
+  const only: Partial<NewTask> = { ...found.only, ...fields };
+  return Object.keys(only).length === 0 ? undefined : { only };
+}
+
+/** The tasks of a schedule after the change of its only task. */
+function changeOnly({ tasks }: Schedule, fields: Partial<NewTask>) {
+  const [task, ...others] = tasks;
+  if (task === undefined || others.length > 0)
+    throw usageError('The schedule has several tasks.', 'Give all of them in `--file`.');
+  return [{ ...task, ...replaceIn(task, fields) }];
 }
 
 const create: CommandSpec = {
@@ -73,8 +80,10 @@ const create: CommandSpec = {
     'schedule create poll --every 30s --overlap skip -- ./poll.sh',
   ],
   run: async (cli, [name = '', ...command], flags) => {
-    const tasks = await toTasks(flags, command);
-    if (tasks === undefined) throw usageError('The schedule has no task. Add `-- COMMAND`.');
+    const given = await readTasks(flags, command);
+    if (given === undefined) throw usageError('The schedule has no task. Add `-- COMMAND`.');
+    const list = 'list' in given ? given.list : [{ taskType: 'command', ...given.only }];
+    const tasks = list as Template;
     const body = { name, tasks, ...toRule(flags), ...toPolicies(flags) };
     const schedule = await cli.drover.post('/api/v1/schedules', { body });
     cli.out.done(schedule, schedule.id);
@@ -162,7 +171,9 @@ const show: CommandSpec = {
 const update: CommandSpec = {
   usage: 'update <schedule> [command...]',
   summary: 'Change a schedule; a new rule counts from now on',
-  about: 'The tasks are replaced if the command line or `--file` has one.',
+  about:
+    'Options replace single fields of its task, and single variables and secrets. A list in ' +
+    '`--file` replaces all tasks.',
   options: [
     ['--name <text>', 'name of the schedule'],
     ...RULE_OPTIONS,
@@ -170,13 +181,20 @@ const update: CommandSpec = {
     ['--file <path>', 'file with the tasks; - reads standard input'],
     ...TEMPLATE_OPTIONS,
   ],
-  examples: ['schedule update nightly --overlap queue'],
+  examples: [
+    'schedule update nightly --overlap queue',
+    'schedule update nightly --priority 9 --env REGION=us',
+  ],
   run: async (cli, [id = '', ...command], flags) => {
-    const params = { path: { id } };
-    const tasks = await toTasks(flags, command);
-    const name = flags.text('name');
-    const body = { ...omitUndefined({ name, tasks }), ...toRule(flags), ...toPolicies(flags) };
-    const schedule = await cli.drover.patch('/api/v1/schedules/{id}', { params, body });
+    const path = { id };
+    const before = await cli.drover.get('/api/v1/schedules/{id}', { params: { path } });
+    const given = await readTasks(flags, command);
+    const list = given && ('list' in given ? given.list : changeOnly(before, given.only));
+    const fields = { name: flags.text('name'), tasks: list as Template | undefined };
+    const schedule = await cli.drover.patch('/api/v1/schedules/{id}', {
+      params: { path, header: { 'If-Match': `"${before.version}"` } },
+      body: { ...omitUndefined(fields), ...toRule(flags), ...toPolicies(flags) },
+    });
     cli.out.done(schedule, `Schedule ${schedule.name} changed`);
   },
 };

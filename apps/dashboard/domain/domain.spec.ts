@@ -2,7 +2,13 @@ import { describe, expect, it } from '@jest/globals';
 import { cutText, formatBytes, formatDuration, stripControls, formatCount } from './format.js';
 import { splitMatches } from './log-line.js';
 import { allowedCommands, listedStatus } from './status.js';
-import { parsePrefill, toFormValues, toTaskDraft } from './task-draft.js';
+import {
+  parsePrefill,
+  toFormValues,
+  toPrefillOfTemplate,
+  toTaskDraft,
+  toTaskOfTemplate,
+} from './task-draft.js';
 import { parseFilter } from './task-filter.js';
 import { toUsageDays } from './usage-days.js';
 
@@ -139,6 +145,22 @@ it('the values of an address fill the form and become the same task', () => {
   expect(toTaskDraft(form)).toEqual(task);
   const shellLine = toFormValues({ inputContext: { command: ['sh', '-c', 'echo hi'] } });
   expect(shellLine).toMatchObject({ command: 'echo hi', inputContext: '' });
+});
+
+it('a task of a template keeps the fields that the form cannot show', () => {
+  const dependsOn = [{ taskId: '0198c5a0-0000-7000-8000-000000000001', policy: 'settled' }];
+  const template = { taskType: 'x', dependsOn, tags: ['a'], secrets: { KEY: '[redacted]' } };
+  const values = toFormValues({ title: 'T', ...toPrefillOfTemplate(template) });
+  expect(values).toMatchObject({ dependsOn: '', tags: 'a', secrets: 'KEY=[redacted]' });
+  const form = new FormData();
+  for (const [name, value] of Object.entries(values)) form.set(name, value);
+  form.set('tags', '');
+  expect(toTaskOfTemplate(toTaskDraft(form), template)).toEqual({
+    title: 'T',
+    taskType: 'x',
+    tags: null,
+    secrets: template.secrets,
+  });
 });
 
 it.each([

@@ -54,6 +54,15 @@ export function parsePrefill(search: Record<string, unknown>): TaskPrefill {
   return Object.fromEntries(known);
 }
 
+/**
+ * The fields of a template that the form can show. The others stay out of the form, and out of the
+ * request: tasks have them from the template.
+ */
+export function toPrefillOfTemplate(template: Record<string, unknown>): Partial<NewTask> {
+  const { secrets } = template as Partial<NewTask>;
+  return { ...parsePrefill(template), ...(secrets && { secrets }) };
+}
+
 function fitsField(name: string, value: unknown): boolean {
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
   if (isOneOf(OBJECTS, name) || name === 'agent') return isObject;
@@ -136,10 +145,11 @@ export function toTaskDraft(form: FormData): NewTask {
  * The request for a task of a template. A field that the form has and that is empty now is left out
  * of the task.
  */
-export function toTaskOfTemplate(draft: NewTask, template: object): Partial<NewTask> {
-  const removed = Object.keys(template).filter(
-    (name) => (FIELDS.has(name) || name === 'secrets') && !(name in draft),
-  );
+export function toTaskOfTemplate(
+  draft: NewTask,
+  template: Record<string, unknown>,
+): Partial<NewTask> {
+  const removed = Object.keys(toPrefillOfTemplate(template)).filter((name) => !(name in draft));
   return { ...Object.fromEntries(removed.map((name) => [name, null])), ...draft };
 }
 

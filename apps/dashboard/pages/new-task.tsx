@@ -2,7 +2,7 @@ import { getRouteApi, Link, useLocation, useNavigate } from '@tanstack/react-rou
 import { type FormEvent, type RefObject, useEffect, useRef, useState } from 'react';
 import { saveAttachments } from '../api/attachments.js';
 import type { components } from '#lib/api-client';
-import { describeError, useCommand, useRead } from '../api/read.js';
+import { describeError, type PageOf, useCommand, useRead } from '../api/read.js';
 import { FormProblem, hasAllFields } from '../components/field-errors.js';
 import { FormDialog } from '../components/form-dialog.js';
 import { Button, Field, Page } from '../components/parts.js';
@@ -11,6 +11,7 @@ import { TaskFields } from '../components/task-fields.js';
 import {
   parsePrefill,
   type TaskPrefill,
+  toPrefillOfTemplate,
   toTaskDraft,
   toTaskOfTemplate,
 } from '../domain/task-draft.js';
@@ -27,14 +28,22 @@ const route = getRouteApi('/tasks/new');
 type NewTask = components['schemas']['CreateTask'];
 type Template = components['schemas']['TaskTemplate'];
 
-const LIMIT = 200;
+const PAGE = 200;
 
-/** The templates of the workspace, by name. */
+/** The templates of the workspace, at most 1,000, by name. */
 function useTemplates() {
-  const { data } = useRead(['task-templates'], (api, signal) =>
-    api.get('/api/v1/task-templates', { params: { query: { limit: LIMIT } }, signal }),
-  );
-  return data?.items.toSorted((one, other) => one.name.localeCompare(other.name)) ?? [];
+  const { data } = useRead(['task-templates'], async (api, signal) => {
+    const templates: Template[] = [];
+    let cursor: string | undefined;
+    do {
+      const params = { query: { limit: PAGE, cursor } };
+      const page: PageOf<Template> = await api.get('/api/v1/task-templates', { params, signal });
+      templates.push(...page.items);
+      cursor = page.nextCursor ?? undefined;
+    } while (cursor !== undefined);
+    return templates.toSorted((one, other) => one.name.localeCompare(other.name));
+  });
+  return data ?? [];
 }
 
 /**
@@ -49,7 +58,9 @@ export function NewTaskPage() {
   const [templateId, setTemplate] = useState('');
   const template = templates.find(({ id }) => id === templateId);
   const given = { ...search, ...parsePrefill({ ...state.task }) };
-  const prefill = template ? { title: template.name, ...template.task, ...given } : given;
+  const prefill = template
+    ? { title: template.name, ...toPrefillOfTemplate(template.task), ...given }
+    : given;
   return (
     <Page title="Create task" above={<Link to="/tasks">Tasks</Link>}>
       {templates.length > 0 && (
