@@ -144,6 +144,14 @@ useCodeShop();
     expect(diff).toContain('b/b.txt');
     expect(diff).not.toContain('worker-state');
     expect(state).toMatchObject({ state: 'IN_REVIEW', review_state: 'pending' });
+    // An earlier version let them through.
+    const earlier = newId();
+    const person = new TestRepository(place.path('checked-out'));
+    person.commit({ '.worker-state/worker-auth.json': '{}' });
+    person.git('push', '-q', remote.path, `HEAD:refs/heads/codex/${earlier}`);
+    const without = 'git rm -rqf --cached .worker-state; git commit -qm Without';
+    const removed = await work(`${without}; git push && echo pushed`, { taskId: earlier });
+    expect(removed.lines).toContain('pushed');
     const refused = await work('echo two > b.txt', { whyNoDiff: 'artifact_quota' });
     const failed = { state: 'FAILED', last_error: expect.stringMatching('could not be submitted') };
     expect(refused.state).toMatchObject(failed);

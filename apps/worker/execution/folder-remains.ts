@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import pLimit from 'p-limit';
 import type { HostLog, JsonObject } from '#lib/agent-host';
@@ -52,6 +54,11 @@ export class FolderRemains implements Remains {
 
   async remove(runId: string): Promise<void> {
     const { drivers, log, keepFolders } = this.options;
+    // A session can write that file too, so nobody reads it.
+    if (existsSync(join(this.folder(runId).root, 'usage.jsonl'))) {
+      const why = 'a worker of an earlier version did not report it';
+      log.warn(`Usage of a run is possibly lost: ${why}`, { runId });
+    }
     if (!keepFolders) await removeRun(runId, drivers, log);
   }
 

@@ -12,16 +12,25 @@ import { recordOf, StateFile } from '../state/state-file.js';
 import { recover } from './recovery.js';
 import { RunFolder } from './run-folder.js';
 
-const log = new Log(() => undefined);
+let logged: string[] = [];
+const log = new Log((text) => void logged.push(text));
 let top: string;
 
 beforeEach(() => {
+  logged = [];
   top = mkdtempSync(join(tmpdir(), 'drover-recovery-'));
 });
 afterEach(() => rmSync(top, { recursive: true }));
 
 /** Lets a worker restart after a run whose session wrote files, and the end of its run itself. */
-async function restartAfter(facts: { isCode?: boolean; report?: FinalReport }) {
+async function restartAfter({
+  hasUsage = false,
+  ...facts
+}: {
+  hasUsage?: boolean;
+  isCode?: boolean;
+  report?: FinalReport;
+}) {
   const [agentId, runId] = [newId(), newId()];
   const [dataDir, workDir] = [join(top, 'data'), join(top, 'runs')];
   const { runs } = StateFile.open(dataDir, agentId, log);
@@ -30,6 +39,7 @@ async function restartAfter(facts: { isCode?: boolean; report?: FinalReport }) {
   for (const folder of [artifacts, work]) mkdirSync(folder, { recursive: true });
   const forged = { kind: 'submit', change: { headCommit: 'f'.repeat(40) } };
   writeFileSync(join(root, 'final-report.json'), JSON.stringify(forged));
+  if (hasUsage) writeFileSync(join(root, 'usage.jsonl'), '{}');
   writeFileSync(join(artifacts, 'change.diff'), 'forged');
   writeFileSync(join(work, 'notes.md'), 'notes');
   const ends: FinalReport[] = [];
@@ -47,7 +57,7 @@ async function restartAfter(facts: { isCode?: boolean; report?: FinalReport }) {
     state: StateFile.open(dataDir, agentId, log),
     remains: new FolderRemains({ ...options, drivers, workDir, keepFolders: false }),
   });
-  return { ends, kept };
+  return { ends, kept, runId };
 }
 
 test('the end of a killed run that its session wrote is ignored', async () => {
@@ -65,4 +75,12 @@ test('the end in the state of the worker is delivered with the files of the run'
 
 test('a record that names no kind of run keeps no working folder', async () => {
   expect((await restartAfter({})).kept).toEqual([]);
+});
+
+test('usage that a worker of an earlier version left in a folder is named, and not read', async () => {
+  const warnings = (id: string) =>
+    logged.filter((text) => /warn.*Usage of a run/i.test(text) && text.includes(id));
+  const { runId } = await restartAfter({ hasUsage: true });
+  expect(warnings(runId)).toHaveLength(1);
+  expect(warnings((await restartAfter({})).runId)).toEqual([]);
 });

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { waitFor } from '../../../test/support/wait-for.js';
 import { Log } from '#lib/agent-host';
 import { bearer, createClient } from '#lib/api-client';
 import { DroverApi } from '../api/drover-api.js';
@@ -78,6 +79,22 @@ it('lines and progress arrive in the order of their calls', async () => {
   await saved;
   await reporter.end({ kind: 'complete' }, claims, never);
   expect(received.slice(-2)).toEqual(['logs', 'complete']);
+});
+
+it.each(['fails', 'gets no answer'])('progress that %s delays no line after it', async (how) => {
+  const fail = (response: ServerResponse) => void response.writeHead(503).end();
+  held.set('progress', how === 'fails' ? fail : () => undefined);
+  await reporter.start(never);
+  reporter.progress({ progressPercent: 50 });
+  await waitFor('the progress', () => received.includes('progress'));
+  reporter.write([line('after it')]);
+  const ending = new AbortController();
+  const end = reporter.end({ kind: 'complete' }, claims, ending.signal);
+  await waitFor('the line', () => received.includes('logs'), 20_000);
+  expect(received).not.toContain('complete');
+  ending.abort();
+  reporter.lose();
+  await expect(end).rejects.toThrow(RunLostError);
 });
 
 describe('The end of a run', () => {

@@ -32,6 +32,8 @@ const MAX_RECEIPTS = 1_000;
 
 /** The longest time for which progress waits for the lines before it. */
 const LINES_FIRST_MS = 2_000;
+/** The longest time for which lines wait for the progress before them. */
+const PROGRESS_FIRST_MS = 2_000;
 
 /** The claims for the next tasks with the report of a run's end. */
 export interface NextClaims {
@@ -67,6 +69,8 @@ export class Reporter {
   private settledEntries = 0;
   /** The numbers of entries that were written before the waiting progress, and before the sent one. */
   private readonly linesBefore = { waiting: 0, sent: 0 };
+  /** Sent progress has failed, or gets no answer, so lines do not wait for it. */
+  private isProgressLate = false;
   private readonly progressOutbox: Outbox<ProgressReport>;
   private readonly logOutbox: Outbox<LogEntry>;
   /** Positions of messages that the program has received. */
@@ -204,14 +208,22 @@ export class Reporter {
         if (!isEmpty(this.waiting)) this.linesBefore.sent = this.linesBefore.waiting;
         [this.waiting, this.sent] = [{}, report];
         await this.sendLinesUpTo(this.linesBefore.sent);
-        await this.unlessLost(this.api.progress(this.runId, report));
+        const timer = setTimeout(() => this.freeLines(), PROGRESS_FIRST_MS);
+        try {
+          await this.unlessLost(this.api.progress(this.runId, report));
+        } catch (error) {
+          this.freeLines();
+          throw error;
+        } finally {
+          clearTimeout(timer);
+        }
       },
       forget: () => {
-        this.sent = {};
+        this.settleProgress();
         this.logOutbox.wake();
       },
       settleRefused: (report, error) => {
-        this.sent = {};
+        this.settleProgress();
         this.refusals.push(error);
         this.warnOperator('progress', error);
         const what = report.checkpointData === undefined ? 'progress' : 'a checkpoint';
@@ -235,15 +247,27 @@ export class Reporter {
     };
   }
 
+  private settleProgress(): void {
+    [this.sent, this.isProgressLate] = [{}, false];
+  }
+
+  private freeLines(): void {
+    this.isProgressLate = true;
+    this.logOutbox.wake();
+  }
+
   private settleEntries(count: number): void {
     this.settledEntries += this.entries.splice(0, count).length;
   }
 
-  /** The task's log shows lines and progress in the order of their arrival. */
+  /**
+   * The task's log shows lines and progress in the order of their arrival. Late progress holds no
+   * line back.
+   */
   private unheldEntries(): number {
     const { waiting, sent } = this.linesBefore;
-    const isFree = this.lost.signal.aborted || (isEmpty(this.sent) && isEmpty(this.waiting));
-    if (isFree) return this.entries.length;
+    const isFree = this.lost.signal.aborted || this.isProgressLate;
+    if (isFree || (isEmpty(this.sent) && isEmpty(this.waiting))) return this.entries.length;
     return (isEmpty(this.sent) ? waiting : sent) - this.settledEntries;
   }
 

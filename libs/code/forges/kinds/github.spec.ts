@@ -87,12 +87,16 @@ it('a hook that goes to another address than the one of Drover is named', async 
   const drover = 'https://drover.example.com';
   expect(await check([old, `${drover}/api/v1/hooks/1`], `${drover}/`)).toBeUndefined();
   expect(await check([old], null)).toBeUndefined();
-  const elsewhere = `The hook goes to https://old.example.com, and PUBLIC_URL of the server is ${drover}`;
+  const elsewhere =
+    'The hook goes to https://old.example.com. If Drover is not reached there, change the hook: ' +
+    `PUBLIC_URL of the server is ${drover}`;
   expect(await check([old], drover)).toContain(elsewhere);
   expect(await check([`${drover}.evil/api/v1/hooks/1`], drover)).toContain(
     'drover.example.com.evil',
   );
-  expect(await check(['https://ci.example.com/'], drover)).toContain('There is no hook of Drover');
+  for (const other of ['https://ci.example.com/', 'https://ci.example.com/hooks/1']) {
+    expect(await check([other], drover)).toContain('There is no hook of Drover');
+  }
 });
 
 it('the token goes to the server of the API only', async () => {

@@ -14,7 +14,7 @@ export function hookFinding(
   }
   const own = urls
     .filter((url) => typeof url === 'string')
-    .filter((url) => url.includes('/hooks/'));
+    .filter((url) => url.includes('/api/v1/hooks/'));
   const [first] = own;
   if (first === undefined) {
     const message = 'There is no hook of Drover: reviews at the forge arrive with a delay';
@@ -24,7 +24,9 @@ export function hookFinding(
   if (isReached) return { about, isFine: true, message: 'There is a hook' };
   // Its path names the hook, whose secret the forge has.
   const where = URL.canParse(first) ? new URL(first).origin : 'another address';
-  const message = `The hook goes to ${where}, and PUBLIC_URL of the server is ${publicUrl}: change one of them`;
+  const message =
+    `The hook goes to ${where}. If Drover is not reached there, change the hook: ` +
+    `PUBLIC_URL of the server is ${publicUrl}`;
   return { about, isFine: false, message };
 }
 

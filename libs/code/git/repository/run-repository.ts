@@ -15,6 +15,9 @@ export interface RunBranch {
   commit: string | undefined;
 }
 
+/** The beginning of an output, with the hash of a commit. */
+const FIRST_LINE = { maxBytes: 100, cuts: true };
+
 /**
  * The repository that one run sees as its remote. It borrows the objects of the mirror, and receives
  * the pushes of the run.
@@ -80,16 +83,20 @@ export class RunRepository {
   }
 
   /**
-   * The latest commit that changes a path, of those that only the run's branch has.
+   * The latest commit that adds or changes a file below a path, of those that only the run's branch has.
    *
    * @param from a commit whose history does not count
    * @returns '' if there is none
    * @throws GitError
    */
-  newCommitWith(path: string, from?: string): Promise<string> {
+  async newCommitWith(path: string, from?: string): Promise<string> {
     const known = [`--exclude=${this.branch}`, '--branches', ...(from === undefined ? [] : [from])];
     const range = ['-1', '--full-history', this.ref, '--not', ...known];
-    return gitText(['rev-list', ...range, '--', `:(top,literal)${path}`], this.call);
+    // A commit that only removes files there has none. Only output of a diff heeds the filter.
+    const shown = ['--diff-filter=d', '--diff-merges=separate', '--name-only', '--format=%H'];
+    const args = ['log', ...shown, ...range, '--', `:(top,literal)${path}`];
+    const [commit = ''] = (await gitText(args, { ...this.call, ...FIRST_LINE })).split('\n');
+    return commit;
   }
 
   /** @throws GitError if the branch is no longer at `from` */

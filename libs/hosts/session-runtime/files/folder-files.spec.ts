@@ -85,6 +85,23 @@ test('a copy has the whole file and its right to execute, and nothing of a refus
   ]);
 });
 
+test('a file in the way of another one, or with too long a path, is not copied', async () => {
+  const copy = (name: string, to: string) =>
+    copyFileBelow(folder, name, { to: join(top, 'copy', to), maxBytes: 100 });
+  expect(await copy('z.txt', 'a')).toMatchObject({ kind: 'copied' });
+  expect(await copy('a/b/c.txt', 'b/c')).toMatchObject({ kind: 'copied' });
+  for (const to of ['a', 'a/x', 'a/x/y', 'b']) {
+    expect(await copy('z.txt', to)).toEqual({
+      kind: 'unusable',
+      why: 'is in the way of another file',
+    });
+  }
+  expect(await copy('z.txt', `${'long/'.repeat(1_000)}x`)).toEqual({
+    kind: 'unusable',
+    why: 'has too long a path',
+  });
+});
+
 test('more files than the maximum are cut, and a larger file is not read', async () => {
   expect(await listFilesBelow(folder, { most: 1 })).toMatchObject({ isCut: true });
   expect(await listFilesBelow(folder, { most: 2 })).toMatchObject({ isCut: false });

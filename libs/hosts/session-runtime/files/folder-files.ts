@@ -86,8 +86,8 @@ export function readFileBelow(folder: string, name: string, maxBytes: number): P
  * Copies a file below a folder that a session can change, as `readFileBelow` reads it. It holds 64 KiB
  * in memory.
  *
- * @param to a free path in a folder that no session can change. Missing folders are made
- * @returns its size in bytes
+ * @param to a path in a folder that no session can change. Missing folders are made
+ * @returns its size in bytes; unusable if another file, or its folder, is in the way
  */
 export function copyFileBelow(
   folder: string,
@@ -95,14 +95,33 @@ export function copyFileBelow(
   { to, maxBytes }: { to: string; maxBytes: number },
 ): Promise<{ kind: 'copied'; size: number } | Unusable> {
   return withFileBelow(folder, { name, maxBytes }, async (file, stats) => {
-    await mkdir(dirname(to), { recursive: true, mode: 0o700 });
-    const copy = await open(to, 'wx', canExecute(stats) ? 0o700 : 0o600);
+    const copy = await create(to, canExecute(stats) ? 0o700 : 0o600);
+    if ('kind' in copy) return copy;
     try {
       return { kind: 'copied', size: await copyBytes(file, copy, Number(stats.size)) };
     } finally {
       await copy.close();
     }
   });
+}
+
+/** The session chose the names, so a path that cannot be is no failure of the host. */
+async function create(path: string, mode: number): Promise<FileHandle | Unusable> {
+  try {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    return await open(path, 'wx', mode);
+  } catch (error) {
+    switch ((error as NodeJS.ErrnoException).code) {
+      case 'EEXIST':
+      case 'ENOTDIR':
+      case 'EISDIR':
+        return unusable('is in the way of another file');
+      case 'ENAMETOOLONG':
+        return unusable('has too long a path');
+      default:
+        throw error;
+    }
+  }
 }
 
 async function withFileBelow<T>(
