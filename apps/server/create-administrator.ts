@@ -4,6 +4,10 @@ import { ensureFirstAdministrator } from '#lib/identity';
 import type { Logger } from '#lib/observability';
 import { databaseOptions } from './connections.js';
 
+const USERS_EXIST =
+  'there are users already: nobody was made. An operator sets the password of a user with ' +
+  '`drover user password`, and creates users with `drover user create`';
+
 /**
  * Creates the first administrator of an installation without users, with a password that is shown
  * once.
@@ -17,7 +21,7 @@ export async function createAdministrator(
   const database = new Database(databaseOptions(config, logger));
   try {
     const made = await ensureFirstAdministrator(database);
-    if (!made.created) return { message: 'there are users already: nobody was made' };
+    if (!made.created) return { message: USERS_EXIST };
     const { email, password, workspaceId } = made;
     return { message: 'administrator created', email, password, workspaceId };
   } finally {

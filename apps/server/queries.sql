@@ -41,6 +41,15 @@ WHERE r.state IN ('ASSIGNED', 'WORKING', 'STALE') GROUP BY state
 UNION ALL
 SELECT 'questions', 'open', count(*)::float8 FROM questions WHERE status = 'open'
 UNION ALL
+SELECT 'pauses', p.scope || ' ' || p.ends_runs, count(*)::float8 FROM (
+  SELECT CASE WHEN o.task_type IS NULL THEN 'workspace' ELSE 'task_type' END AS scope, o.ends_runs
+  FROM pauses o JOIN workspaces w ON w.id = o.workspace_id AND w.archived_at IS NULL
+  WHERE o.ended_at IS NULL AND (o.until IS NULL OR o.until > now())
+  UNION ALL
+  SELECT 'everything', ends_runs FROM installation_pauses
+  WHERE ended_at IS NULL AND (until IS NULL OR until > now())) p
+GROUP BY 2
+UNION ALL
 SELECT 'agents', status, count(*)::float8 FROM agents a WHERE a.lifecycle <> 'TERMINATED' GROUP BY status
 UNION ALL
 SELECT 'outbox_events', name, count::float8 FROM unread

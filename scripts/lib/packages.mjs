@@ -65,12 +65,14 @@ async function buildWorker() {
   copyCompiled(into, ['dist/apps/worker/main.js', ENV_NODE, INNER_PROCESS]);
   writeProgram(into, 'drover-worker', './dist/apps/worker/main.js');
   await writeTypes(join(into, 'dist', 'sdk'));
+  copy(into, 'deploy/worker.env');
+  copyWorkerUnit(into);
   finish(into, {
     name: '@drover/worker',
     description: 'Agents for Drover in TypeScript, and its worker for commands and coding agents',
     engines: { node: ENGINES.hosts },
     bin: { 'drover-worker': 'bin/drover-worker.mjs' },
-    files: ['bin', 'dist'],
+    files: ['bin', 'deploy', 'dist'],
     exports: { '.': { types: './dist/sdk/index.d.ts', default: './dist/sdk/index.js' } },
     imports: importsOf(['worker']),
     dependencies: { '@drover/client': version() },
@@ -87,8 +89,8 @@ async function buildServer() {
   copyCompiled(into, [...mains.map((path) => `dist/${path}/main.js`), ENV_NODE, INNER_PROCESS]);
   copy(into, 'libs/dev/local-servers/processes/supervisor-process.mjs');
   for (const name of ['server', 'gateway', 'worker']) copy(into, `deploy/${name}.env`);
-  for (const folder of ['dist/dashboard', 'prisma/migrations', 'deploy/pm2', 'deploy/systemd'])
-    cpSync(join(root, folder), join(into, folder), { recursive: true });
+  const deployed = ['grafana', 'pm2', 'prometheus', 'systemd'].map((name) => `deploy/${name}`);
+  copyFolders(into, ['dist/dashboard', 'prisma/migrations', ...deployed]);
   for (const name of API_PAGE) {
     const path = join(root, 'node_modules', 'swagger-ui-dist', name);
     cpSync(path, join(into, 'dist', 'swagger-ui', name));
@@ -141,6 +143,18 @@ function folderOf(name) {
 function copy(into, path) {
   mkdirSync(dirname(join(into, path)), { recursive: true });
   copyFileSync(join(root, path), join(into, path));
+}
+
+function copyFolders(into, paths) {
+  for (const path of paths) cpSync(join(root, path), join(into, path), { recursive: true });
+}
+
+/** The same unit in a folder without @drover/server. */
+function copyWorkerUnit(into) {
+  const path = 'deploy/systemd/drover-worker@.service';
+  copy(into, path);
+  const text = readFileSync(join(root, path), 'utf8');
+  writeFileSync(join(into, path), text.replace('@drover/server', '@drover/worker'));
 }
 
 /** Copies compiled files that import nothing but what the package maps, without their source maps. */

@@ -153,6 +153,8 @@ describe('The image that the Dockerfile makes', () => {
     const errand = start('server-1', [...image.cmd, '--create-administrator']);
     const [line = ''] = await errand.says(/^.*"administrator created".*$/m);
     const { email, password, workspaceId } = JSON.parse(line) as Record<string, string>;
+    const again = start('server-1', [...image.cmd, '--create-administrator']);
+    await again.says(/there are users already.*`drover user password`/);
     const { body } = await anybody.post('/auth/login', { email, password, workspaceId });
     const admin = apiClient(address, { authorization: `Bearer ${String(body.accessToken)}` });
     const key = await admin.post(`/workspaces/${workspaceId}/api-keys`, {

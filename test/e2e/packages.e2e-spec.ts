@@ -118,6 +118,16 @@ it('each package names its licence, Node and files, and few dependencies', () =>
   }
 });
 
+it('the packages of services have their files for operators', () => {
+  const read = (name: string, file: string) =>
+    readFileSync(join(top, name, 'node_modules/@drover', name, 'deploy', file), 'utf8');
+  expect(read('server', 'prometheus/alerts.yml')).toContain('DroverServersGone');
+  expect(read('server', 'grafana/drover.json')).toContain('drover_');
+  expect(read('worker', 'worker.env')).toContain('DROVER_API_KEY');
+  const unit = read('worker', 'systemd/drover-worker@.service');
+  expect(unit).toContain('node_modules/@drover/worker\n');
+});
+
 it('a program of the SDK compiles in strict TypeScript', async () => {
   const compiler = join(root, 'node_modules/typescript/bin/tsc');
   const said = await run(nodes[24], [compiler, '-p', join(top, 'worker')]).catch((error) => error);

@@ -31,6 +31,11 @@ const once = (by: number) => `0 0 ${by}+0x200`;
 /** A case that raises each alert, and a similar one that does not. */
 export const ALERT_CASES: Record<string, AlertCase> = {
   DroverServersGone: { at: 5, raises: { up: steady(0) }, quiet: { [leader]: steady(0) } },
+  DroverTargetDown: {
+    at: 7,
+    raises: { 'up{job="drover-workers",instance="a"}': steady(0), 'up{job="drover"}': steady(1) },
+    quiet: { 'up{job="drover"}': '0 0 1+0x200', 'up{job="postgres"}': steady(0) },
+  },
   DroverNobodyLeads: {
     at: 5,
     raises: { [leader]: steady(0) },
@@ -92,6 +97,14 @@ export const ALERT_CASES: Record<string, AlertCase> = {
     at: 15,
     raises: { [ready]: steady(1), [claims]: steady(3), [spawns]: steady(3) },
     quiet: { [ready]: steady(1), [claims]: growing(1), [spawns]: steady(3) },
+  },
+  DroverKillSwitchOn: {
+    at: 65,
+    raises: { 'drover_pauses{scope="everything",ends_runs="true"}': steady(1) },
+    quiet: {
+      'drover_pauses{scope="everything",ends_runs="true"}': '1+0x50 0+0x200',
+      'drover_pauses{scope="workspace",ends_runs="false"}': steady(3),
+    },
   },
   DroverManyTasksWait: {
     at: 15,
@@ -159,6 +172,16 @@ export const ALERT_CASES: Record<string, AlertCase> = {
       'drover_agents{status="IDLE"}': steady(9),
     },
   },
+  DroverWorkerLowDisk: {
+    at: 12,
+    raises: { 'drover_worker_low_disk{instance="a"}': steady(1) },
+    quiet: { 'drover_worker_low_disk{instance="a"}': steady(0) },
+  },
+  DroverHostCutOff: {
+    at: 7,
+    raises: { 'drover_gateway_server_reachable{instance="a"}': steady(0) },
+    quiet: { 'drover_worker_server_reachable{instance="a"}': '0 0 1+0x200' },
+  },
   DroverManySpawns: {
     at: 10,
     raises: { [spawns]: growing(101) },
@@ -189,8 +212,12 @@ export const ALERT_CASES: Record<string, AlertCase> = {
   },
   DroverSecretsUnreadable: {
     at: 5,
-    raises: { 'drover_secrets_total{operation="unreadable"}': once(1) },
-    quiet: { 'drover_secrets_total{operation="opened"}': growing(9) },
+    // A server that has started since counts no new one.
+    raises: { 'drover_sealed_tasks{key="unreadable"}': steady(1) },
+    quiet: {
+      'drover_secrets_total{operation="opened"}': growing(9),
+      'drover_sealed_tasks{key="unreadable"}': steady(0),
+    },
   },
   DroverApiKeysEnd: {
     at: 70,

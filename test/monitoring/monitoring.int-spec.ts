@@ -50,6 +50,9 @@ withPrometheus('Rules and dashboard, with a Prometheus that asks a server', () =
     const response = await fetch(`${server.url}/metrics`, {
       headers: { authorization: `Bearer ${TOKEN}` },
     });
+    // Hosts expose these.
+    const ofHosts = ['worker_low_disk', 'worker_server_reachable', 'gateway_server_reachable'];
+    for (const name of ofHosts) shown.add(`drover_${name}`);
     // Prometheus does not know a counter without a series.
     for (const [, name, type] of (await response.text()).matchAll(/^# TYPE (\w+) (\w+)$/gm)) {
       const parts = type === 'histogram' ? ['_bucket', '_count', '_sum'] : [''];

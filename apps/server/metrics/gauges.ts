@@ -18,6 +18,7 @@ const AGENT_STATES = AGENT_STATUSES.filter((status) => status !== 'TERMINATED');
 interface Counted {
   name: string;
   help: string;
+  /** One label, or several that spaces separate, as they do in the rows. */
   label: string;
   /**
    * Labels that are shown as zero, because a missing series raises no alarm. Default: only those
@@ -69,6 +70,15 @@ const COUNTED: Record<string, Counted> = {
     help: 'Questions of runs that wait for the answer of a person',
     label: 'status',
     values: ['open'],
+  },
+  pauses: {
+    name: 'drover_pauses',
+    help: 'Pauses that apply, and whether they also end runs, as the kill switch does',
+    label: 'scope ends_runs',
+    values: ['everything', 'workspace', 'task_type'].flatMap((scope) => [
+      `${scope} false`,
+      `${scope} true`,
+    ]),
   },
   budgets: {
     name: 'drover_budgets',
@@ -123,7 +133,7 @@ export class Gauges {
   register(registry: Registry): void {
     const registers = [registry];
     for (const [gauge, { name, help, label }] of Object.entries(COUNTED)) {
-      this.counted.set(gauge, new Gauge({ name, help, labelNames: [label], registers }));
+      this.counted.set(gauge, new Gauge({ name, help, labelNames: label.split(' '), registers }));
     }
     this.age = new Gauge({
       name: 'drover_counts_age_seconds',
@@ -176,7 +186,7 @@ export class Gauges {
       const found = new Map(own.map((row) => [row.label, row.value]));
       this.counted.get(gauge)?.reset();
       for (const value of values ?? found.keys()) {
-        this.counted.get(gauge)?.set({ [label]: value }, found.get(value) ?? 0);
+        this.counted.get(gauge)?.set(labelsOf(label, value), found.get(value) ?? 0);
       }
     }
   }
@@ -206,4 +216,11 @@ export class Gauges {
       },
     });
   }
+}
+
+function labelsOf(label: string, value: string): Record<string, string> {
+  const names = label.split(' ');
+  // The value of a single label can have spaces.
+  const values = names.length === 1 ? [value] : value.split(' ');
+  return Object.fromEntries(names.map((name, index) => [name, values[index] ?? '']));
 }

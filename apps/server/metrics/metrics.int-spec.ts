@@ -143,6 +143,9 @@ describe('GET /metrics', () => {
     await fresh.db.owner.query(`INSERT INTO event_consumers (name) VALUES ('slow')`);
     await webhookThatWaits(fresh, tenant.id, newId());
     await webhookThatWaits(fresh, tenant.id, newId(), 3);
+    await tenant.api.post('/pauses', { scope: 'task_type', taskType: 'x', reason: 'a test' });
+    const stop = { scope: 'task_type', taskType: 'y', reason: 'a test', endRuns: true };
+    for (let n = 0; n < 2; n++) await tenant.api.post('/pauses', stop);
     const read = async () => (await ask(`Bearer ${TOKEN}`, fresh.url)).text();
     const text = await read();
     const values = Object.fromEntries(
@@ -160,6 +163,9 @@ describe('GET /metrics', () => {
         'drover_webhook_deliveries_waiting{webhook="disabled"}',
         'drover_sealed_tasks{key="current"}',
         'drover_sealed_tasks{key="older"}',
+        'drover_pauses{scope="task_type",ends_runs="false"}',
+        'drover_pauses{scope="task_type",ends_runs="true"}',
+        'drover_pauses{scope="everything",ends_runs="true"}',
         'drover_coordinator_leader',
         'drover_claims_waiting',
         'drover_database_waiting{pool="app"}',
@@ -179,6 +185,9 @@ describe('GET /metrics', () => {
       'drover_webhook_deliveries_waiting{webhook="disabled"}': 0,
       'drover_sealed_tasks{key="current"}': 2,
       'drover_sealed_tasks{key="older"}': 0,
+      'drover_pauses{scope="task_type",ends_runs="false"}': 1,
+      'drover_pauses{scope="task_type",ends_runs="true"}': 2,
+      'drover_pauses{scope="everything",ends_runs="true"}': 0,
       drover_coordinator_leader: 0,
       drover_claims_waiting: 0,
       'drover_database_waiting{pool="app"}': 0,

@@ -14,11 +14,11 @@ export interface GaugeRow {
 /**
  * Gauges of the whole installation: tasks that are not done, live runs, agents, events that
  * consumers have yet to read, waiting deliveries of webhooks, unaggregated reports of usage,
- * budgets by used share, scopes whose budget ends, sealed values, expiring API keys.
+ * pauses, budgets by used share, scopes whose budget ends, sealed values, expiring API keys.
  *
  * Every 10 s at most, as the service role. No tenant is named. Indexes: agent_tasks_queue_idx,
  * agent_tasks_status_idx and agent_tasks_retry_due_idx (index-only where the table is vacuumed),
- * task_runs_live_agent_idx, journal_pkey, agent_usage_logs_seq_key, task_secrets_key_idx; agents,
+ * task_runs_live_agent_idx, pauses_holding_idx, installation_pauses_holding_idx, journal_pkey, agent_usage_logs_seq_key, task_secrets_key_idx; agents,
  * the other tables of sealed values, user_factors, api_keys and usage_budgets are read once. Events are counted up
  * to 100,001 for each consumer, deliveries up to 10,001 for each webhook (webhook_deliveries_due_idx;
  * webhooks_due_idx and similar ones for the age; 10,000 webhooks with ten each: 140 ms). $1 ids of the
@@ -66,6 +66,15 @@ SELECT 'runs', state, count(*)::float8 FROM task_runs r
 WHERE ${isLiveRun('r')} GROUP BY state
 UNION ALL
 SELECT 'questions', 'open', count(*)::float8 FROM questions WHERE status = 'open'
+UNION ALL
+SELECT 'pauses', p.scope || ' ' || p.ends_runs, count(*)::float8 FROM (
+  SELECT CASE WHEN o.task_type IS NULL THEN 'workspace' ELSE 'task_type' END AS scope, o.ends_runs
+  FROM pauses o JOIN workspaces w ON w.id = o.workspace_id AND w.archived_at IS NULL
+  WHERE o.ended_at IS NULL AND (o.until IS NULL OR o.until > now())
+  UNION ALL
+  SELECT 'everything', ends_runs FROM installation_pauses
+  WHERE ended_at IS NULL AND (until IS NULL OR until > now())) p
+GROUP BY 2
 UNION ALL
 SELECT 'agents', status, count(*)::float8 FROM agents a WHERE ${isInFleet('a')} GROUP BY status
 UNION ALL

@@ -35,6 +35,14 @@ describe('ENCRYPTION_KEYS', () => {
     expect(() => withKeys(keys)).not.toThrow('AAAA');
   });
 
+  it('missing URLs are called missing, and wrong ones are not', () => {
+    const load = (url: string) =>
+      withKeys(`k1:${KEY}`, { DATABASE_URL: url, VALKEY_URL: url, DATABASE_SERVICE_URL: url });
+    expect(() => load('')).toThrow('  VALKEY_URL: is missing: it must be a redis://');
+    expect(() => load('')).toThrow('  DATABASE_URL: is missing: it must be a postgres://');
+    expect(() => load('nowhere')).toThrow('  DATABASE_SERVICE_URL: must be a postgres://');
+  });
+
   it('missing master keys are refused with advice on how to make them', () => {
     expect(() => withKeys(undefined)).toThrow('ENCRYPTION_KEYS: is missing');
   });

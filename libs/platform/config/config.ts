@@ -39,16 +39,18 @@ const signingSecret = z
   })
   .min(32, 'must have at least 32 characters');
 
+/** A URL without a default. The settings page has the rule. */
+const requiredUrl = (rule: string) =>
+  z.url({ error: ({ input }) => `${input === undefined ? 'is missing: it ' : ''}must be ${rule}` });
+
 const seconds = (fallback: number, min = 1, max = 31_536_000) => integer(fallback, min, max);
 
 /** Every variable that the server reads, with its unit and default. */
 export const variables = z.object({
   /** Signs in as drover_app, under row-level security. */
-  DATABASE_URL: z.url({ error: 'must be a postgres:// URL that signs in as drover_app' }),
+  DATABASE_URL: requiredUrl('a postgres:// URL that signs in as drover_app'),
   /** Signs in as drover_service, which serves coordinator and relay for all tenants. */
-  DATABASE_SERVICE_URL: z.url({
-    error: 'must be a postgres:// URL that signs in as drover_service',
-  }),
+  DATABASE_SERVICE_URL: requiredUrl('a postgres:// URL that signs in as drover_service'),
   /** Signs in as the owner of the tables. Only `migrate` needs it. */
   DATABASE_OWNER_URL: z
     .url({ error: 'must be a postgres:// URL that signs in as the owner of the tables' })
@@ -63,7 +65,7 @@ export const variables = z.object({
   MIGRATE_AT_START: flag.default(false),
 
   /** Address of Valkey, including the password: redis://:password@host:6379. */
-  VALKEY_URL: z.url({ error: 'must be a redis:// or valkey:// URL' }),
+  VALKEY_URL: requiredUrl('a redis:// or valkey:// URL'),
   /** Prefix of every key, for installations that share one Valkey. */
   VALKEY_KEY_PREFIX: z.string().max(64).default(''),
   /**
