@@ -232,6 +232,15 @@ WITH made AS (
    ON CONFLICT DO NOTHING
    RETURNING id, user_id, EXISTS (SELECT FROM made) AS created
 
+-- identity_list_invitations
+SELECT id, email, role, invited_by, created_at, expires_at, email_problem,
+          CASE WHEN email_status = 'sending' AND created_at < now() - interval '1 minute' THEN 'lost'
+               ELSE email_status END AS email_status
+     FROM workspace_invitations
+    WHERE workspace_id = $1 AND expires_at > now() AND ($2::uuid IS NULL OR id > $2)
+    ORDER BY id
+    LIMIT $3
+
 -- identity_list_invitations_of
 SELECT i.id, i.workspace_id, w.name AS workspace_name, i.role, inviter.name AS invited_by_name, i.created_at,
           i.expires_at

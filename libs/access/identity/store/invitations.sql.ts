@@ -11,7 +11,8 @@ export interface InvitationRow {
   invited_by: string;
   created_at: Date;
   expires_at: Date;
-  email_status: 'sending' | 'sent' | 'failed' | null;
+  /** `lost`: nobody stored what became of the e-mail. */
+  email_status: 'sending' | 'sent' | 'failed' | 'lost' | null;
   email_problem: string | null;
 }
 
@@ -20,8 +21,8 @@ export interface InvitationRow {
  * sees only the addresses of its own members, so the answer does not depend on other accounts.
  *
  * Indexes: workspace_invitations_email_key, workspace_members_pkey. $1 workspace, $2 id, $3
- * address, or null for the holder of the link, $4 role, $5 inviter, $6 the hash of the token, $7 whether
- * an e-mail is sent now.
+ * address, or null for the holder of the link, $4 role, $5 inviter, $6 the hash of the token, $7
+ * whether an e-mail is sent now.
  */
 export const invite = command<InvitationRow>(
   'identity_invite',
@@ -35,6 +36,23 @@ export const invite = command<InvitationRow>(
          token_hash = excluded.token_hash, expires_at = excluded.expires_at,
          email_status = excluded.email_status, email_problem = NULL
    RETURNING id, email, role, invited_by, created_at, expires_at, email_status, email_problem`,
+);
+
+/**
+ * The invitations of a workspace that have not expired. As the tenant. A server sends an e-mail
+ * within a minute, so a later `sending` is of a server that was killed.
+ *
+ * Index: primary key. $1 workspace, $2 id to start after, or null, $3 limit.
+ */
+export const listInvitations = query<InvitationRow>(
+  'identity_list_invitations',
+  `SELECT id, email, role, invited_by, created_at, expires_at, email_problem,
+          CASE WHEN email_status = 'sending' AND created_at < now() - interval '1 minute' THEN 'lost'
+               ELSE email_status END AS email_status
+     FROM workspace_invitations
+    WHERE workspace_id = $1 AND expires_at > now() AND ($2::uuid IS NULL OR id > $2)
+    ORDER BY id
+    LIMIT $3`,
 );
 
 /**

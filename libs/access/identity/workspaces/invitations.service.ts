@@ -26,6 +26,7 @@ import {
   declineInvitation,
   type InvitationRow,
   invite,
+  listInvitations,
   listInvitationsOf,
 } from '../store/invitations.sql.js';
 import { Revocations } from '../tokens/revocations.js';
@@ -34,8 +35,6 @@ import { InvitationMails } from './invitation-mails.js';
 
 export const EMAIL_STATUSES = ['none', 'sending', 'sent', 'failed'] as const;
 export type EmailStatus = (typeof EMAIL_STATUSES)[number];
-/** A server that still sends ends within this time. */
-const SENDING_MS = 60_000;
 
 /** An invitation as the workspace's administrators see it. */
 export interface InvitationView {
@@ -76,17 +75,6 @@ interface PageRequest {
   limit: number;
   cursor?: string;
 }
-
-const FIELDS = {
-  id: true,
-  email: true,
-  role: true,
-  invitedBy: true,
-  createdAt: true,
-  expiresAt: true,
-  emailStatus: true,
-  emailProblem: true,
-} as const;
 
 /** Invitations to a workspace, for an address or the holder of the link, who accept or decline. */
 @Injectable()
@@ -129,25 +117,9 @@ export class InvitationsService {
 
   /** The open invitations. */
   async list({ workspaceId }: Caller, page: PageRequest): Promise<Page<InvitationView>> {
-    const where = {
-      workspaceId,
-      expiresAt: { gt: new Date() },
-      id: { gt: idOfCursor(page.cursor) ?? undefined },
-    };
-    const order = { orderBy: { id: 'asc' }, take: page.limit + 1 } as const;
-    const rows = await this.database
-      .tenant(workspaceId)
-      .prisma((tx) => tx.workspaceInvitation.findMany({ where, ...order, select: FIELDS }));
-    return toPage(
-      rows,
-      page.limit,
-      ({ id }) => [id],
-      ({ role, emailStatus, ...row }) => ({
-        ...row,
-        role: role as MemberRole,
-        ...emailOf(emailStatus as InvitationRow['email_status'], row),
-      }),
-    );
+    const values = [workspaceId, idOfCursor(page.cursor), page.limit + 1];
+    const rows = await this.database.tenant(workspaceId).rows(listInvitations, values);
+    return toPage(rows, page.limit, ({ id }) => [id], toView);
   }
 
   /** @throws DroverError `invitation_not_found` */
@@ -227,19 +199,11 @@ export class InvitationsService {
 
 function toView({ id, email, role, ...row }: InvitationRow): InvitationView {
   const { invited_by: invitedBy, created_at: createdAt, expires_at: expiresAt } = row;
-  const emailProblem = row.email_problem;
-  const mail = emailOf(row.email_status, { createdAt, emailProblem });
-  return { id, email, role, invitedBy, createdAt, expiresAt, ...mail };
-}
-
-/** A server that was killed leaves `sending`. */
-function emailOf(
-  status: InvitationRow['email_status'],
-  { createdAt, emailProblem }: Pick<InvitationView, 'createdAt' | 'emailProblem'>,
-): Pick<InvitationView, 'emailStatus' | 'emailProblem'> {
-  if (status === 'sending' && createdAt.getTime() < Date.now() - SENDING_MS) {
-    const problem = 'the result was lost, because the server ended or lost its database';
-    return { emailStatus: 'failed', emailProblem: problem };
+  const invitation = { id, email, role, invitedBy, createdAt, expiresAt };
+  if (row.email_status === 'lost') {
+    const emailProblem = 'the result was lost, because the server ended or lost its database';
+    return { ...invitation, emailStatus: 'failed', emailProblem };
   }
-  return { emailStatus: status ?? 'none', emailProblem };
+  const emailStatus = row.email_status ?? 'none';
+  return { ...invitation, emailStatus, emailProblem: row.email_problem };
 }
