@@ -328,14 +328,22 @@ describe('the steps of a change', () => {
     const hosts = await Promise.all(
       Array.from({ length: 6 }, () => scene.workspace.newAgent({ capabilities: ['git'] })),
     );
+    const [first = '', second] = ids;
+    const [blocker] = hosts;
+    // Another host is about to get the first one.
+    const claiming = await server.db.owner.connect();
+    await claiming.query('BEGIN');
+    await claiming.query('SELECT FROM changes WHERE task_id = $1 FOR UPDATE', [first]);
+    const passedBy = await step(blocker!);
+    await claiming.query('ROLLBACK');
+    claiming.release();
+    expect(passedBy).toBeUndefined();
     const taken = (await Promise.all(hosts.map((agent) => step(agent)))).filter(
       (work) => work !== undefined,
     );
-    expect(taken.map((work) => work.step.kind)).toEqual(['land']);
-    // Hosts that ask at the same moment race for the first one.
-    const first = String(taken[0]?.step.changeId);
-    const [second] = ids.filter((id) => id !== first);
-    const [blocker] = hosts;
+    expect(taken.map(({ step: { kind, changeId } }) => [kind, changeId])).toEqual([
+      ['land', first],
+    ]);
     // A host died after its plan: the next one finds the commit that it was about to push.
     await scene.sql(
       `UPDATE changes SET step_until = now(), landing_commits = $2 WHERE task_id = $1`,

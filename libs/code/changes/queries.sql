@@ -80,7 +80,17 @@ JOIN repositories r ON r.workspace_id = $1 AND r.id = c.repository_id
 WHERE c.workspace_id = $1 AND c.task_id = $2 AND c.state = 'IN_REVIEW' AND c.review_step = 'ask'
 
 -- claim_step
-WITH due AS MATERIALIZED (
+WITH first_landings AS MATERIALIZED (
+  SELECT DISTINCT ON (c.repository_id, c.target) c.task_id FROM changes c
+  WHERE c.workspace_id = $1 AND c.step = 'land' AND c.step_due_at <= now()
+    AND (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) = '{}'
+    OR (SELECT (t.task_type || '') <> ALL (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) FROM agent_tasks t
+      WHERE t.workspace_id = $1 AND t.id = c.task_id))
+  ORDER BY c.repository_id, c.target, c.approved_at, c.task_id
+),
+due AS MATERIALIZED (
   SELECT c.task_id FROM changes c
   WHERE c.workspace_id = $1 AND c.step IS NOT NULL AND c.step_due_at <= now()
     AND (c.step_until IS NULL OR c.step_until <= now())
@@ -90,14 +100,15 @@ WITH due AS MATERIALIZED (
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))
     AND (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) = '{}'
-      OR (SELECT (t.task_type || '') <> ALL (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
+    OR (SELECT (t.task_type || '') <> ALL (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) FROM agent_tasks t
-        WHERE t.workspace_id = $1 AND t.id = c.task_id))
+      WHERE t.workspace_id = $1 AND t.id = c.task_id))
     AND EXISTS (SELECT FROM agents a WHERE a.workspace_id = $1 AND a.id = $2
       AND 'git' = ANY (a.capabilities))
     AND ($3::boolean OR c.step = 'prove' OR c.step <> 'sync' AND EXISTS (SELECT FROM repositories r
       WHERE r.workspace_id = $1 AND r.id = c.repository_id AND r.forge = 'none'))
-    AND (c.step <> 'land' OR NOT EXISTS (SELECT FROM changes o
+    AND (c.step <> 'land' OR c.task_id IN (SELECT task_id FROM first_landings)
+      AND NOT EXISTS (SELECT FROM changes o
       WHERE o.workspace_id = $1 AND o.repository_id = c.repository_id AND o.target = c.target
         AND o.step = 'land' AND o.step_agent_id IS NOT NULL AND o.task_id <> c.task_id))
   ORDER BY CASE c.step WHEN 'land' THEN 1 WHEN 'prove' THEN 2 ELSE 3 END,
