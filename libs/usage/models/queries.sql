@@ -7,15 +7,32 @@ SELECT model, tier, effective_from, trim_scale(input_usd)::text AS input_usd,
 
 -- calibrate
 WITH RECURSIVE type AS (
-  (SELECT t.task_type FROM agent_tasks t WHERE t.workspace_id = $1 AND t.completed_at > now() - interval '90 days' ORDER BY t.task_type LIMIT 1)
-  UNION ALL
-  SELECT next.task_type FROM type CROSS JOIN LATERAL (
-    SELECT t.task_type FROM agent_tasks t WHERE t.workspace_id = $1 AND t.completed_at > now() - interval '90 days' AND t.task_type > type.task_type
-    ORDER BY t.task_type LIMIT 1) next
+  SELECT coalesce((SELECT t.task_type FROM agent_tasks t
+    WHERE t.workspace_id = $1 AND t.completed_at > now() - interval '90 days' AND t.task_type >= (SELECT '') ORDER BY t.task_type LIMIT 1),
+    (SELECT t.task_type FROM agent_tasks t
+    WHERE t.workspace_id = $1 AND t.completed_at > now() - interval '90 days' AND t.task_type IS NOT NULL ORDER BY t.task_type LIMIT 1)) AS task_type
+  UNION
+  SELECT coalesce((SELECT t.task_type FROM agent_tasks t
+    WHERE t.workspace_id = $1 AND t.completed_at > now() - interval '90 days' AND t.task_type > type.task_type ORDER BY t.task_type LIMIT 1),
+    (SELECT t.task_type FROM agent_tasks t
+    WHERE t.workspace_id = $1 AND t.completed_at > now() - interval '90 days' AND t.task_type IS NOT NULL ORDER BY t.task_type LIMIT 1)) FROM type
+),
+command AS (
+  SELECT coalesce((SELECT t.command_kind FROM agent_tasks t
+    WHERE t.workspace_id = $1 AND t.completed_at > now() - interval '90 days' AND t.command_kind >= (SELECT 'command ' || md5(random()::text)) ORDER BY t.command_kind LIMIT 1),
+    (SELECT t.command_kind FROM agent_tasks t
+    WHERE t.workspace_id = $1 AND t.completed_at > now() - interval '90 days' AND t.command_kind IS NOT NULL ORDER BY t.command_kind LIMIT 1)) AS command_kind
+  UNION
+  SELECT coalesce((SELECT t.command_kind FROM agent_tasks t
+    WHERE t.workspace_id = $1 AND t.completed_at > now() - interval '90 days' AND t.command_kind > command.command_kind ORDER BY t.command_kind LIMIT 1),
+    (SELECT t.command_kind FROM agent_tasks t
+    WHERE t.workspace_id = $1 AND t.completed_at > now() - interval '90 days' AND t.command_kind IS NOT NULL ORDER BY t.command_kind LIMIT 1)) FROM command
 ),
 used AS MATERIALIZED (
   SELECT t.project_id, coalesce(t.command_kind, t.task_type) AS task_type, t.completed_at, u.used,
     u.used / (t.estimated_complexity * 1794::float8) AS ratio
+  FROM (
+    SELECT t.*
   FROM (SELECT task_type FROM type LIMIT 1000) type
   CROSS JOIN LATERAL (
     SELECT t.workspace_id, t.id, t.project_id, t.task_type, t.command_kind, t.completed_at,
@@ -23,6 +40,16 @@ used AS MATERIALIZED (
     FROM agent_tasks t
     WHERE t.workspace_id = $1 AND t.completed_at > now() - interval '90 days' AND t.task_type = type.task_type
     ORDER BY t.completed_at DESC LIMIT 500) t
+    WHERE t.command_kind IS NULL
+    UNION ALL
+    SELECT t.*
+  FROM (SELECT command_kind FROM command LIMIT 1000) command
+  CROSS JOIN LATERAL (
+    SELECT t.workspace_id, t.id, t.project_id, t.task_type, t.command_kind, t.completed_at,
+      t.estimated_complexity
+    FROM agent_tasks t
+    WHERE t.workspace_id = $1 AND t.completed_at > now() - interval '90 days' AND t.command_kind = command.command_kind
+    ORDER BY t.completed_at DESC LIMIT 100) t) t
   CROSS JOIN LATERAL (SELECT sum(r.used_tokens) AS used FROM task_runs r
     WHERE r.workspace_id = t.workspace_id AND r.task_id = t.id) u
   WHERE u.used > 0

@@ -6,10 +6,38 @@ const SAMPLES = { most: 50, least: 5 } as const;
 const DAYS = 90;
 /** The number of a type's latest tasks that are read, in all projects. */
 const TASKS_OF_TYPE = 500;
-/** The number of a workspace's types that are read. */
-const TYPES = 1_000;
+/** The number of a command's latest tasks that are read, in all projects. */
+const TASKS_OF_COMMAND = 100;
+/** The number of a workspace's types that are read, and of its commands. */
+const KINDS = 1_000;
 
 const COMPLETED = `t.workspace_id = $1 AND t.completed_at > now() - interval '${DAYS} days'`;
+
+/** SQL: the next value of an indexed column of completed tasks, for a condition. */
+const nextOf = (column: string, condition: string) => `(SELECT t.${column} FROM agent_tasks t
+    WHERE ${COMPLETED} AND t.${column} ${condition} ORDER BY t.${column} LIMIT 1)`;
+
+/**
+ * SQL: the recursive part of WITH that reads each value once, from a start on and then from the
+ * first one. UNION ends it when it returns to the start.
+ */
+const valuesOf = (name: string, column: string, start: string) => `${name} AS (
+  SELECT coalesce(${nextOf(column, `>= (SELECT ${start})`)},
+    ${nextOf(column, 'IS NOT NULL')}) AS ${column}
+  UNION
+  SELECT coalesce(${nextOf(column, `> ${name}.${column}`)},
+    ${nextOf(column, 'IS NOT NULL')}) FROM ${name}
+)`;
+
+/** SQL: the latest completed tasks of each value. */
+const latestOf = (name: string, column: string, count: number) => `SELECT t.*
+  FROM (SELECT ${column} FROM ${name} LIMIT ${KINDS}) ${name}
+  CROSS JOIN LATERAL (
+    SELECT t.workspace_id, t.id, t.project_id, t.task_type, t.command_kind, t.completed_at,
+      t.estimated_complexity
+    FROM agent_tasks t
+    WHERE ${COMPLETED} AND t.${column} = ${name}.${column}
+    ORDER BY t.completed_at DESC LIMIT ${count}) t`;
 
 /**
  * SQL: the tokens that all runs of the task `t` used together, as `used`. The sum can exceed
@@ -34,31 +62,26 @@ WHERE w.archived_at IS NULL AND EXISTS (SELECT FROM agent_tasks t
  * Computes the calibrations of a workspace again, for each kind, and for each kind in each project:
  * the median of the tokens that the latest completed tasks used, and its ratio to the formula. The
  * kind of a task is its type, or its command (`commandKindOf`).
- * Kinds with too few tasks keep their calibration.
+ * Kinds with too few tasks keep their calibration. If a workspace has more commands than are read,
+ * each calibration begins at another one.
  *
- * It runs as the service role. Indexes: agent_tasks_history_idx (once a type, 500
- * entries), task_runs_task_idx. $1 workspace.
+ * It runs as the service role. Indexes: agent_tasks_history_idx (once a type, 500 entries),
+ * agent_tasks_command_history_idx (once a command, 100 entries), task_runs_task_idx. Measured with
+ * 100,000 tasks of 2,500 commands, of which 1,000 are read: 1.1 s. $1 workspace.
  */
 export const calibrate = command<never>(
   'calibrate',
   `
-WITH RECURSIVE type AS (
-  (SELECT t.task_type FROM agent_tasks t WHERE ${COMPLETED} ORDER BY t.task_type LIMIT 1)
-  UNION ALL
-  SELECT next.task_type FROM type CROSS JOIN LATERAL (
-    SELECT t.task_type FROM agent_tasks t WHERE ${COMPLETED} AND t.task_type > type.task_type
-    ORDER BY t.task_type LIMIT 1) next
-),
+WITH RECURSIVE ${valuesOf('type', 'task_type', `''`)},
+${valuesOf('command', 'command_kind', `'command ' || md5(random()::text)`)},
 used AS MATERIALIZED (
   SELECT t.project_id, coalesce(t.command_kind, t.task_type) AS task_type, t.completed_at, u.used,
     u.used / (t.estimated_complexity * ${TOKENS_WITH_OVERHEADS}::float8) AS ratio
-  FROM (SELECT task_type FROM type LIMIT ${TYPES}) type
-  CROSS JOIN LATERAL (
-    SELECT t.workspace_id, t.id, t.project_id, t.task_type, t.command_kind, t.completed_at,
-      t.estimated_complexity
-    FROM agent_tasks t
-    WHERE ${COMPLETED} AND t.task_type = type.task_type
-    ORDER BY t.completed_at DESC LIMIT ${TASKS_OF_TYPE}) t
+  FROM (
+    ${latestOf('type', 'task_type', TASKS_OF_TYPE)}
+    WHERE t.command_kind IS NULL
+    UNION ALL
+    ${latestOf('command', 'command_kind', TASKS_OF_COMMAND)}) t
   CROSS JOIN LATERAL (${USED}) u
   WHERE u.used > 0
 ),

@@ -165,6 +165,18 @@ describe('the estimate of a task', () => {
       await aDoneTask({ taskType, command: ['npm', 'test'], used: [700] });
     }
     for (let n = 0; n < 4; n++) await aDoneTask({ taskType, command: other, used: [1] });
+    // A command that runs often must not hide the others.
+    const often = await aDoneTask({ taskType, command: ['poll'], used: [1] });
+    const { rows: columns } = await sql(
+      `SELECT string_agg(quote_ident(column_name), ', ') AS names FROM information_schema.columns
+       WHERE table_name = 'agent_tasks' AND is_generated = 'NEVER' AND column_name <> 'id'`,
+    );
+    const names = String(columns[0]?.['names']);
+    await sql(
+      `INSERT INTO agent_tasks (id, ${names})
+       SELECT uuidv7(), ${names} FROM agent_tasks, generate_series(1, 500) WHERE id = $1`,
+      often,
+    );
     await learn();
     const found = [await run('/usr/bin/npm', 'test'), await run(...other), await run('ls')];
     expect(found.map(estimateOf)).toEqual([
