@@ -25,7 +25,10 @@ export const SIGN_INS: ReadonlySet<string> = new Set([
   'completeSingleSignOn',
   'completeDeviceSignIn',
 ]);
-/** The requests of people who are not signed in yet, but not the exchange of a refresh token, which is routine. */
+/**
+ * The requests of people who are not signed in yet, but not the exchange of a refresh token, which
+ * is routine.
+ */
 const OF_STRANGERS: ReadonlySet<string> = new Set(['signUp', ...SIGN_INS]);
 const FLAGS = ['isOperator', 'disabled', 'emailVerified'] as const;
 
@@ -34,8 +37,8 @@ export function isRefusal(status: number): boolean {
 }
 
 /**
- * True for a refusal of credentials or rights on a route that changes nothing, or tasks only. Expired
- * tokens are routine: each client meets one every quarter of an hour.
+ * True for a refusal of credentials or rights on a route that changes nothing, or tasks only.
+ * Expired tokens are routine: each client meets one every quarter of an hour.
  */
 export function isRefusedRead(status: number, payload: unknown): boolean {
   if (status === 403) return true;

@@ -11,15 +11,18 @@ interface Window {
 }
 
 /**
- * Counts refusals. The first one of an account, operation and address is an entry at once. Further ones within
- * ten minutes become one entry. So a flood from many addresses makes at most 2,000 entries in ten
- * minutes.
+ * Counts refusals. The first one of an account, operation and address is an entry at once. Further
+ * ones within ten minutes become one entry. So a flood from many addresses makes at most 2,000
+ * entries in ten minutes.
  */
 export class Refusals {
   private readonly windows = new Map<string, Window>();
   private readonly byOperation: boolean;
 
-  /** @param options.byOperation false: one entry has refusals of several operations, and names the first */
+  /**
+   * @param options.byOperation false: one entry has refusals of several operations, and names the
+   *   first
+   */
   constructor({ byOperation = true }: { byOperation?: boolean } = {}) {
     this.byOperation = byOperation;
   }

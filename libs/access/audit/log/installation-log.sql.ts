@@ -28,8 +28,8 @@ VALUES ($1, coalesce($2, (SELECT email FROM users WHERE id = $1)), $3, $4, $5, $
 
 /**
  * A page, newest first. As the service role. Index: the primary key backwards, or
- * installation_audit_log_account_idx. $1 account or NULL, $2 operation or NULL, $3 first id or NULL,
- * $4 exclusive last id or NULL, $5 maximum number of rows.
+ * installation_audit_log_account_idx. $1 account or NULL, $2 operation or NULL, $3 first id or
+ * NULL, $4 exclusive last id or NULL, $5 maximum number of rows.
  */
 export const installationEntries = query<InstallationRow>(
   'installation_entries',

@@ -63,8 +63,8 @@ export class AuthService {
   /**
    * Starts a session of a user whose identity is proven.
    *
-   * @throws DroverError `invalid_credentials` if the user was disabled, or the proof ended, a moment
-   *   ago
+   * @throws DroverError `invalid_credentials` if the user was disabled, or the proof ended, a
+   *   moment ago
    */
   async start(
     userId: string,

@@ -8,8 +8,8 @@ const BATCH = 100;
 const FIRST = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Seals the second factors of earlier master keys with the current one, so that the earlier keys can
- * be removed. Any number of servers can do it at once.
+ * Seals the second factors of earlier master keys with the current one, so that the earlier keys
+ * can be removed. Any number of servers can do it at once.
  *
  * @returns the numbers of resealed factors, and of those that cannot be opened
  */

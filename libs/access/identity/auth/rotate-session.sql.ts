@@ -2,7 +2,8 @@ import { command } from '#lib/database';
 
 /**
  * Exchanges a session's refresh token: session, hash of the presented token, hash of the next,
- * seconds of allowed inactivity, which extend only a session that renews. No row if the presented token is no longer current.
+ * seconds of allowed inactivity, which extend only a session that renews. No row if the presented
+ * token is no longer current.
  *
  * Indexes: primary keys. Two requests with the same token wait for each other on the row, and the
  * second then finds another hash.

@@ -26,7 +26,9 @@ export interface LiveSession {
 
 /** What proved the identity of a user. */
 export interface Proof {
-  /** The link to a subject of the issuer. No refresh extends the session, and it ends with the link. */
+  /**
+   * The link to a subject of the issuer. No refresh extends the session, and it ends with the link.
+   */
   identityId?: string;
   /** The hash of the password that was right. */
   passwordHash?: string;
@@ -48,7 +50,8 @@ export class Sessions {
   }
 
   /**
-   * @throws DroverError `invalid_credentials` if the user was disabled, or the proof ended, a moment ago
+   * @throws DroverError `invalid_credentials` if the user was disabled, or the proof ended, a
+   *   moment ago
    */
   async start(userId: string, origin: Origin, proof: Proof = {}): Promise<LiveSession> {
     const sessionId = newId();

@@ -5,8 +5,8 @@ import { command } from '#lib/database';
  * inactivity, the link of a single sign-on or null, the hash of the checked password or null. No
  * refresh extends a session of single sign-on.
  *
- * No row if the user was disabled or got another password meanwhile. The lock makes such a change wait,
- * so that it ends this session as well. Index: primary key.
+ * No row if the user was disabled or got another password meanwhile. The lock makes such a change
+ * wait, so that it ends this session as well. Index: primary key.
  */
 export const startSession = command<{ expires_at: Date }>(
   'identity_start_session',

@@ -9,8 +9,8 @@ export interface RoleOfGroup {
 }
 
 /**
- * The role of a user with these groups in each workspace that the rules name, by its slug. Undefined
- * means none. If several groups match, the strongest role applies.
+ * The role of a user with these groups in each workspace that the rules name, by its slug.
+ * Undefined means none. If several groups match, the strongest role applies.
  */
 export function decideGroupRoles(
   groups: readonly string[],

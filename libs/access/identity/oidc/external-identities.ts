@@ -48,8 +48,8 @@ export class ExternalIdentities {
   }
 
   /**
-   * The user of a subject. At its first sight it is linked to the account with its verified address,
-   * or to a new account. A new one needs an invitation, a setting, or `isExpected`.
+   * The user of a subject. At its first sight it is linked to the account with its verified
+   * address, or to a new account. A new one needs an invitation, a setting, or `isExpected`.
    *
    * @throws DroverError `email_not_verified`, `email_taken`, `account_disabled` or `no_account`
    */

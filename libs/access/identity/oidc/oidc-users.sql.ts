@@ -16,8 +16,8 @@ export const findIdentity = query<{ id: string; user_id: string }>(
  * A user who has another subject of the issuer is not linked, because the provider may have given
  * the address to another person. At the first sight of a subject. Indexes: users_email_key,
  * workspace_invitations_addressee_idx and the unique keys of identities. Of two concurrent first
- * requests, the INSERT of the second finds the identity of the first; its caller then reads it. Of two
- * subjects that are linked to one account at once, one is.
+ * requests, the INSERT of the second finds the identity of the first; its caller then reads it. Of
+ * two subjects that are linked to one account at once, one is.
  */
 export const linkIdentity = command<{ id: string; user_id: string; created: boolean }>(
   'identity_link_identity',

@@ -79,7 +79,9 @@ export class Attempts {
     return this.take(`invitation:${addressGroup(address)}`, this.perMinute * ADDRESS_FACTOR);
   }
 
-  /** Whether another e-mail can be sent. Strangers could otherwise make the server write to anybody. */
+  /**
+   * Whether another e-mail can be sent. Strangers could otherwise make the server write to anybody.
+   */
   async toMailInvitation(userId: string, email: string): Promise<boolean> {
     const byUser = await this.limiter.take(`invitation-mails:${userId}`, MAILS);
     if (!byUser.allowed) return false;

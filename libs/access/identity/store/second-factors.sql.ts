@@ -27,7 +27,9 @@ export const beginFactor = command<{ user_id: string }>(
    RETURNING user_id`,
 );
 
-/** Confirms the secret that the code was checked with. $1 user, $2 the sealed secret, $3 time step. */
+/**
+ * Confirms the secret that the code was checked with. $1 user, $2 the sealed secret, $3 time step.
+ */
 export const confirmFactor = command<{ user_id: string }>(
   'identity_confirm_factor',
   `UPDATE user_factors SET confirmed_at = now(), last_step = $3
@@ -59,15 +61,19 @@ export function keyOfFactor(f: string, keys: string): string {
     WHEN ${masterKeyOf(f)} = ANY(${keys}::text[]) THEN 'older' ELSE 'unreadable' END`;
 }
 
-/** Ids of the master keys of all factors. At the start of a server: reads the table once, 100,000 factors in 24 ms. */
+/**
+ * Ids of the master keys of all factors. At the start of a server: reads the table once, 100,000
+ * factors in 24 ms.
+ */
 export const masterKeysOfFactors = query<{ id: string }>(
   'identity_master_keys_of_factors',
   `SELECT DISTINCT ${masterKeyOf('f')} AS id FROM user_factors f`,
 );
 
 /**
- * Factors that these master keys sealed, by user. No index serves it: a scan of 100,000 factors each
- * minute while there are earlier keys. $1 ids of the keys, $2 the user to start after, $3 limit.
+ * Factors that these master keys sealed, by user. No index serves it: a scan of 100,000 factors
+ * each minute while there are earlier keys. $1 ids of the keys, $2 the user to start after, $3
+ * limit.
  */
 export const findOldFactors = query<{ user_id: string; sealed: string }>(
   'identity_find_old_factors',

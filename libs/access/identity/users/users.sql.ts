@@ -1,9 +1,9 @@
 import { command } from '#lib/database';
 
 /**
- * Changes a user: id, version or null, and new values (name, operator, disabled, whether the address
- * is verified; null keeps the old one). A verification removes the password, which somebody else may
- * have chosen; `proven` is then true.
+ * Changes a user: id, version or null, and new values (name, operator, disabled, whether the
+ * address is verified; null keeps the old one). A verification removes the password, which somebody
+ * else may have chosen; `proven` is then true.
  *
  * Index: primary key.
  */

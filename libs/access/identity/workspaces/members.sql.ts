@@ -2,9 +2,9 @@ import { command, query } from '#lib/database';
 import type { MemberRole } from '#lib/kernel';
 
 /**
- * Locks all OWNERs who are not disabled, and one member, in one order, before a role is changed or removed. If two owners
- * remove each other at the same time, the second sees the effect of the first. Prisma locks no
- * rows.
+ * Locks all OWNERs who are not disabled, and one member, in one order, before a role is changed or
+ * removed. If two owners remove each other at the same time, the second sees the effect of the
+ * first. Prisma locks no rows.
  */
 export const lockOwnersAndMember = command<{
   user_id: string;
@@ -35,8 +35,8 @@ export const findUserToAdd = query<{ id: string }>(
 );
 
 /**
- * Locks the memberships of a user in one order, so that the user creates no hooks meanwhile. As the service
- * role. Index: workspace_members_user_id_idx. $1 user.
+ * Locks the memberships of a user in one order, so that the user creates no hooks meanwhile. As the
+ * service role. Index: workspace_members_user_id_idx. $1 user.
  */
 export const lockMemberships = command<{ workspace_id: string }>(
   'identity_lock_memberships',

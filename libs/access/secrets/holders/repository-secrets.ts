@@ -3,7 +3,9 @@ import { KeyRing } from '../keys/key-ring.js';
 import { SigningSecrets } from './signing-secrets.js';
 import { REPOSITORY_SECRETS } from './signing-secrets.sql.js';
 
-/** The secrets of repositories that hosts need: credentials, signing key, variables, as one text. */
+/**
+ * The secrets of repositories that hosts need: credentials, signing key, variables, as one text.
+ */
 @Injectable()
 export class RepositorySecrets extends SigningSecrets {
   constructor(ring: KeyRing) {

@@ -17,7 +17,9 @@ import type { WEBHOOK_SECRETS } from './signing-secrets.sql.js';
 /** Seconds for which the previous secret stays valid. */
 const ROTATION_SECONDS = 86_400;
 
-/** A webhook, an inbound hook, a way to a provider of models, a credential for a host, a repository. */
+/**
+ * A webhook, an inbound hook, a way to a provider of models, a credential for a host, a repository.
+ */
 export interface SignerPlace {
   workspaceId: string;
   id: string;

@@ -15,11 +15,11 @@ export type SecretsInput<Of extends Column = ColumnOfTask> = Of &
   Partial<Pick<Original, 'key_id' | 'sealed'>>;
 
 /**
- * Writes or removes originals. Runs after the statement that writes the columns. Indexes: primary keys.
- * $1 workspace, $2 JSON array of SecretsInput.
+ * Writes or removes originals. Runs after the statement that writes the columns. Indexes: primary
+ * keys. $1 workspace, $2 JSON array of SecretsInput.
  *
- * @param owner the table whose rows the same transaction must have written before: a report of a run that
- *   no longer holds its task writes no originals
+ * @param owner the table whose rows the same transaction must have written before: a report of a
+ *   run that no longer holds its task writes no originals
  */
 function writing(name: string, table: string, id: string, owner?: string): Sql<unknown> {
   const guard =

@@ -38,7 +38,9 @@ export class TemplateSecrets {
     };
   }
 
-  /** Runs after the statement that writes the row of the schedule or template, in its transaction. */
+  /**
+   * Runs after the statement that writes the row of the schedule or template, in its transaction.
+   */
   async write(runner: SqlRunner, input: SecretsInput<ColumnOfTemplate>): Promise<void> {
     const writing = 'schedule_id' in input ? writeScheduleSecrets : writeTaskTemplateSecrets;
     await runner.rows(writing, [input.workspace_id, JSON.stringify([input])]);

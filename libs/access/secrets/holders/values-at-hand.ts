@@ -12,8 +12,8 @@ const REMEMBERED_RUNS = 20;
 
 /**
  * The secret values of agents' work that this process met recently, in a claim, report or
- * heartbeat. A heartbeat names no run and must not cost a query. The values outlive the run: a heartbeat can
- * arrive after the end.
+ * heartbeat. A heartbeat names no run and must not cost a query. The values outlive the run: a
+ * heartbeat can arrive after the end.
  */
 @Injectable()
 export class ValuesAtHand {

@@ -7,8 +7,8 @@ import { SEALED_TABLE_NAMES, SEALED_TABLES, type SealedTable } from './sealed-ta
  * another transaction writes are left for the next time. A writer of a task waits for this only if
  * it writes originals.
  *
- * Indexes: task_secrets_key_idx, task_secrets (primary key); for agents, projects, webhooks and inbound hooks
- * likewise. $1 current key, $2 maximum number of tasks or agents.
+ * Indexes: task_secrets_key_idx, task_secrets (primary key); for agents, projects, webhooks and
+ * inbound hooks likewise. $1 current key, $2 maximum number of tasks or agents.
  */
 const locking = (name: string, table: SealedTable, id = SEALED_TABLES[table]) =>
   query<Original<Column>>(
