@@ -173,6 +173,36 @@ RETURNING k.id
 -- retire_data_keys
 UPDATE data_keys SET retired_at = now() WHERE id = ANY($1::uuid[]) AND retired_at IS NULL
 
+-- retry_unreadable_of_agents
+UPDATE agent_secrets SET unreadable_at = NULL WHERE unreadable_at IS NOT NULL
+
+-- retry_unreadable_of_host_credentials
+UPDATE host_credential_secrets SET unreadable_at = NULL WHERE unreadable_at IS NOT NULL
+
+-- retry_unreadable_of_inbound_hooks
+UPDATE inbound_hook_secrets SET unreadable_at = NULL WHERE unreadable_at IS NOT NULL
+
+-- retry_unreadable_of_model_providers
+UPDATE model_provider_secrets SET unreadable_at = NULL WHERE unreadable_at IS NOT NULL
+
+-- retry_unreadable_of_projects
+UPDATE project_secrets SET unreadable_at = NULL WHERE unreadable_at IS NOT NULL
+
+-- retry_unreadable_of_repositories
+UPDATE repository_secrets SET unreadable_at = NULL WHERE unreadable_at IS NOT NULL
+
+-- retry_unreadable_of_schedules
+UPDATE schedule_secrets SET unreadable_at = NULL WHERE unreadable_at IS NOT NULL
+
+-- retry_unreadable_of_task_templates
+UPDATE task_template_secrets SET unreadable_at = NULL WHERE unreadable_at IS NOT NULL
+
+-- retry_unreadable_of_tasks
+UPDATE task_secrets SET unreadable_at = NULL WHERE unreadable_at IS NOT NULL
+
+-- retry_unreadable_of_webhooks
+UPDATE webhook_secrets SET unreadable_at = NULL WHERE unreadable_at IS NOT NULL
+
 -- secrets_of_holders
 SELECT r.workspace_id, r.agent_id, r.id AS run_id, r.task_id, (
   SELECT jsonb_agg(to_jsonb(s)) FROM task_secrets s WHERE s.workspace_id = r.workspace_id AND s.task_id = r.task_id) AS originals, (

@@ -75,6 +75,12 @@ export class KeyRing {
     return current.aged || other;
   }
 
+  /** Whether a new key would be the first under the first master key, which other servers may lack. */
+  async isFirstUse(): Promise<boolean> {
+    const { current } = await this.read();
+    return current !== undefined && current.masterKeyId !== this.masters[0].id;
+  }
+
   /** Creates a new key and retires the others, unless another process has just done so. */
   async rotate(): Promise<DataKey> {
     const { current } = await this.read();

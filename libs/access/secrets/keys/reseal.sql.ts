@@ -81,6 +81,14 @@ FROM jsonb_to_recordset($1::jsonb) AS x (workspace_id uuid, ${id} uuid, column_n
 WHERE s.workspace_id = x.workspace_id AND s.${id} = x.${id} AND s.column_name = x.column_name`,
   );
 
+/** Puts originals that were set aside back. Once a rotation. It reads the whole table. */
+const retrying = (name: string, table: SealedTable) =>
+  command<unknown>(
+    name,
+    `
+UPDATE ${table} SET unreadable_at = NULL WHERE unreadable_at IS NOT NULL`,
+  );
+
 /** Whether anything is left to reseal. $1 current key. */
 const anythingLeft = (name: string, table: SealedTable) =>
   query<{ found: boolean }>(
@@ -94,6 +102,7 @@ interface Statements {
   lockOriginals: Sql<Original<Column>>;
   setUnreadableAside: Sql;
   anythingToReseal: Sql<{ found: boolean }>;
+  retryUnreadable: Sql;
 }
 
 const STATEMENTS: Record<SealedTable, Statements> = {
@@ -102,24 +111,28 @@ const STATEMENTS: Record<SealedTable, Statements> = {
     lockOriginals: locking('lock_originals_of_tasks', 'task_secrets'),
     setUnreadableAside: settingAside('set_unreadable_of_tasks_aside', 'task_secrets'),
     anythingToReseal: anythingLeft('anything_to_reseal_of_tasks', 'task_secrets'),
+    retryUnreadable: retrying('retry_unreadable_of_tasks', 'task_secrets'),
   },
   agent_secrets: {
     writeResealed: writingResealed('write_resealed_of_agents', 'agent_secrets'),
     lockOriginals: locking('lock_originals_of_agents', 'agent_secrets'),
     setUnreadableAside: settingAside('set_unreadable_of_agents_aside', 'agent_secrets'),
     anythingToReseal: anythingLeft('anything_to_reseal_of_agents', 'agent_secrets'),
+    retryUnreadable: retrying('retry_unreadable_of_agents', 'agent_secrets'),
   },
   project_secrets: {
     writeResealed: writingResealed('write_resealed_of_projects', 'project_secrets'),
     lockOriginals: locking('lock_originals_of_projects', 'project_secrets'),
     setUnreadableAside: settingAside('set_unreadable_of_projects_aside', 'project_secrets'),
     anythingToReseal: anythingLeft('anything_to_reseal_of_projects', 'project_secrets'),
+    retryUnreadable: retrying('retry_unreadable_of_projects', 'project_secrets'),
   },
   schedule_secrets: {
     writeResealed: writingResealed('write_resealed_of_schedules', 'schedule_secrets'),
     lockOriginals: locking('lock_originals_of_schedules', 'schedule_secrets'),
     setUnreadableAside: settingAside('set_unreadable_of_schedules_aside', 'schedule_secrets'),
     anythingToReseal: anythingLeft('anything_to_reseal_of_schedules', 'schedule_secrets'),
+    retryUnreadable: retrying('retry_unreadable_of_schedules', 'schedule_secrets'),
   },
   task_template_secrets: {
     writeResealed: writingResealed('write_resealed_of_task_templates', 'task_template_secrets'),
@@ -129,12 +142,14 @@ const STATEMENTS: Record<SealedTable, Statements> = {
       'task_template_secrets',
     ),
     anythingToReseal: anythingLeft('anything_to_reseal_of_task_templates', 'task_template_secrets'),
+    retryUnreadable: retrying('retry_unreadable_of_task_templates', 'task_template_secrets'),
   },
   webhook_secrets: {
     writeResealed: writingResealed('write_resealed_of_webhooks', 'webhook_secrets'),
     lockOriginals: locking('lock_originals_of_webhooks', 'webhook_secrets'),
     setUnreadableAside: settingAside('set_unreadable_of_webhooks_aside', 'webhook_secrets'),
     anythingToReseal: anythingLeft('anything_to_reseal_of_webhooks', 'webhook_secrets'),
+    retryUnreadable: retrying('retry_unreadable_of_webhooks', 'webhook_secrets'),
   },
   inbound_hook_secrets: {
     writeResealed: writingResealed('write_resealed_of_inbound_hooks', 'inbound_hook_secrets'),
@@ -144,6 +159,7 @@ const STATEMENTS: Record<SealedTable, Statements> = {
       'inbound_hook_secrets',
     ),
     anythingToReseal: anythingLeft('anything_to_reseal_of_inbound_hooks', 'inbound_hook_secrets'),
+    retryUnreadable: retrying('retry_unreadable_of_inbound_hooks', 'inbound_hook_secrets'),
   },
   model_provider_secrets: {
     writeResealed: writingResealed('write_resealed_of_model_providers', 'model_provider_secrets'),
@@ -156,6 +172,7 @@ const STATEMENTS: Record<SealedTable, Statements> = {
       'anything_to_reseal_of_model_providers',
       'model_provider_secrets',
     ),
+    retryUnreadable: retrying('retry_unreadable_of_model_providers', 'model_provider_secrets'),
   },
   host_credential_secrets: {
     writeResealed: writingResealed('write_resealed_of_host_credentials', 'host_credential_secrets'),
@@ -168,12 +185,14 @@ const STATEMENTS: Record<SealedTable, Statements> = {
       'anything_to_reseal_of_host_credentials',
       'host_credential_secrets',
     ),
+    retryUnreadable: retrying('retry_unreadable_of_host_credentials', 'host_credential_secrets'),
   },
   repository_secrets: {
     writeResealed: writingResealed('write_resealed_of_repositories', 'repository_secrets'),
     lockOriginals: locking('lock_originals_of_repositories', 'repository_secrets'),
     setUnreadableAside: settingAside('set_unreadable_of_repositories_aside', 'repository_secrets'),
     anythingToReseal: anythingLeft('anything_to_reseal_of_repositories', 'repository_secrets'),
+    retryUnreadable: retrying('retry_unreadable_of_repositories', 'repository_secrets'),
   },
 };
 

@@ -39,9 +39,20 @@ export class Resealing {
     return batch;
   }
 
-  /** Makes a new data key the current one. The batches then reseal the secrets of the others. */
+  /**
+   * Makes a new data key the current one. The batches then reseal the secrets of the others, and try
+   * again those that nobody could open, because a missing key may be there now.
+   */
   async rotate(): Promise<void> {
+    if (await this.ring.isFirstUse()) {
+      this.logger.warn('no data key uses the first master key yet', {
+        remedy:
+          'Append it to ENCRYPTION_KEYS of each server and restart them. A server without it ' +
+          'cannot open secrets from now on.',
+      });
+    }
     const key = await this.ring.rotate();
+    for (const { retryUnreadable } of RESEALED) await this.database.service.rows(retryUnreadable);
     this.logger.info('secrets are sealed with a new key', { dataKeyId: key.id });
   }
 
@@ -68,12 +79,19 @@ export class Resealing {
       await tx.rows(kind.setUnreadableAside, [JSON.stringify(result.unreadable)]);
       return { done: ownersOf(result.done), unreadable: ownersOf(result.unreadable) };
     });
-    if (unreadable.length > 0) {
-      this.logger.error('secrets cannot be resealed', { ofRows: unreadable });
-    }
+    if (unreadable.length > 0) await this.reportUnreadable(unreadable);
     instruments.secrets.inc({ operation: 'resealed' }, done.length);
     instruments.secrets.inc({ operation: 'unreadable' }, unreadable.length);
     return { resealed: done.length, unreadable: unreadable.length, more: true };
+  }
+
+  private async reportUnreadable(ofRows: readonly string[]): Promise<void> {
+    const missing = await this.ring.missingMasterKeys();
+    const remedy =
+      missing.length > 0
+        ? 'Add these master keys to ENCRYPTION_KEYS of all servers, restart them, then use --rotate-keys.'
+        : 'The values were altered, or their key is lost. Store these secrets anew.';
+    this.logger.error('secrets cannot be resealed', { ofRows, missing, remedy });
   }
 
   private async resealAll(originals: readonly Original<Column>[], key: DataKey) {

@@ -42,8 +42,10 @@ function rotor(masterKeys: MasterKeys = config.encryption.masterKeys) {
   const { database } = server.db;
   const encryption = { ...config.encryption, masterKeys };
   const ring = new KeyRing(database, { ...config, encryption });
-  const logger = Logger.create({ level: 'silent' });
-  return { ring, resealing: new Resealing(database, ring, logger) };
+  const lines: string[] = [];
+  const destination = { write: (line: string) => void lines.push(line) };
+  const logger = Logger.create({ level: 'warn', destination });
+  return { ring, lines, resealing: new Resealing(database, ring, logger) };
 }
 
 async function create(title: string): Promise<Task> {
@@ -224,6 +226,26 @@ describe('the rotation of the data key', () => {
       WHERE retired_at IS NOT NULL`);
     await resealing.round();
     expect(await rows('SELECT FROM data_keys WHERE id = $1', [old])).toHaveLength(1);
+  });
+
+  it('a rotation names the missing master key, and a later one opens its secrets', async () => {
+    const [own] = config.encryption.masterKeys;
+    if (own === undefined) throw new Error('There is no master key');
+    const other = masterKey('other');
+    await create('of another server');
+    const another = rotor([other, own]);
+    await another.resealing.rotate();
+    expect(another.lines.join()).toContain('no data key uses the first master key yet');
+    expect(await another.resealing.batch(10)).toMatchObject({ resealed: 1 });
+    const without = rotor();
+    await without.resealing.rotate();
+    expect(await without.resealing.batch(10)).toMatchObject({ unreadable: 1 });
+    expect(without.lines.map((line) => JSON.parse(line) as object)).toMatchObject([
+      { missing: ['other'], remedy: expect.stringContaining('ENCRYPTION_KEYS') },
+    ]);
+    const mended = rotor([own, other]);
+    await mended.resealing.rotate();
+    expect(await mended.resealing.batch(10)).toMatchObject({ resealed: 1, unreadable: 0 });
   });
 
   it('a rotation leaves concurrent writes alone and waits for nobody who works on a task', async () => {
