@@ -259,6 +259,11 @@ describe.each([22, 24] as const)('a server of the package in Node %i', (version)
     expect([await down.ended, down.output]).toEqual([0, expect.stringContaining('has stopped')]);
     await up.ended;
     const without = { ...env, DROVER_HOME: elsewhere };
+    const never = new Program(drover, ['status'], without, elsewhere, nodes[20]);
+    expect([await never.ended, never.output]).toEqual([
+      3,
+      expect.stringContaining(`Drover does not run in ${elsewhere}.`),
+    ]);
     const again = new Program(drover, ['up'], without, elsewhere, nodes[20]);
     expect([await again.ended, again.output]).toEqual([
       2,

@@ -1,11 +1,11 @@
 import type { StdioOptions } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { findClone, projectRoot } from '#lib/kernel';
+import { droverHome, findClone, projectRoot } from '#lib/kernel';
 import { runNode, runProgram } from '../children.js';
 import type { Cli } from '../cli.js';
 import type { CommandSpec, Commands } from '../command.js';
-import { findLastProgram } from '../contexts/local.js';
+import { findLastProgram, wasStarted } from '../contexts/local.js';
 import { showCoordinator } from '../coordinator-view.js';
 import { EXIT } from '../exit-codes.js';
 import { Failure, usageError } from '../failure.js';
@@ -16,8 +16,10 @@ import { recover } from './coordinator.js';
 const MAX_WORKERS = 32;
 /** The first words of the program that starts and stops everything. */
 const VERBS = { up: [], down: ['stop'], status: ['status'] } as const;
+/** The exit code of `status` if nothing runs, as the program of the server has it. */
+const RUNS_NOT = 3;
 
-function start(cli: Cli, verb: keyof typeof VERBS, ...args: string[]): Promise<number> {
+async function start(cli: Cli, verb: keyof typeof VERBS, ...args: string[]): Promise<number> {
   const root = findClone();
   // The data is in DROVER_HOME or in the clone, regardless of the working directory.
   const home = process.env['DROVER_HOME'];
@@ -26,8 +28,11 @@ function start(cli: Cli, verb: keyof typeof VERBS, ...args: string[]): Promise<n
   const stdio: StdioOptions = ['inherit', cli.out.json ? 2 : 'inherit', 'inherit'];
   const words = [...VERBS[verb], ...args];
   if (root === undefined) {
-    const [node, program] = installedProgram(verb);
-    return runProgram(node, [program, ...words], { env, stdio });
+    const [node, program] = findProgram(verb);
+    if (node !== undefined && program !== undefined) {
+      return runProgram(node, [program, ...words], { env, stdio });
+    }
+    return withoutProgram(cli, verb);
   }
   return runNode([join(root, 'scripts', 'start.mjs'), ...words], { cwd: root, env, stdio });
 }
@@ -36,19 +41,25 @@ function start(cli: Cli, verb: keyof typeof VERBS, ...args: string[]): Promise<n
  * The program of the package @drover/server, without a clone. It is never fetched: a registry can
  * have a package of somebody else by that name.
  *
- * @returns Node and the file
- * @throws Failure if it is not installed
+ * @returns Node and the file; nothing if it is not installed
  */
-function installedProgram(verb: keyof typeof VERBS): [node: string, file: string] {
+function findProgram(verb: keyof typeof VERBS): string[] {
   const beside = [process.execPath, join(projectRoot, '../server/dist/tools/start/main.js')];
   const last = findLastProgram() ?? [];
   // The last program has the Node with which it runs. An update can have replaced it.
   const found = verb === 'up' ? [beside, last] : [last, beside];
-  const [node, file] = found.find((each) => each.length > 0 && each.every(existsSync)) ?? [];
-  if (node !== undefined && file !== undefined) return [node, file];
+  return found.find((each) => each.length > 0 && each.every(existsSync)) ?? [];
+}
+
+/** @throws Failure, except for the status where nothing was ever started */
+function withoutProgram(cli: Cli, verb: keyof typeof VERBS): number {
+  if (verb === 'status' && !wasStarted()) {
+    cli.out.note(`Drover does not run in ${droverHome()}.`);
+    return RUNS_NOT;
+  }
   throw new Failure(
     'The package @drover/server is not installed beside this command line.',
-    'Install both packages in one folder, or run `drover-server` where it is installed.',
+    `Install both packages in one folder, or run \`drover-server ${verb}\` where it is installed.`,
     EXIT.usage,
   );
 }

@@ -35,6 +35,11 @@ export function findLastProgram(): string[] | undefined {
   });
 }
 
+/** Tells whether a `drover up` has ever recorded its processes. */
+export function wasStarted(): boolean {
+  return readHome((home) => read(home, 'processes.json')) !== undefined;
+}
+
 /** Reads from the data folder of `drover up`. */
 function readHome<T>(load: (home: string) => T | undefined | ''): T | undefined {
   return load(droverHome()) || undefined;
