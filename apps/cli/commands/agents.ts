@@ -166,6 +166,7 @@ const terminate = (
 ): CommandSpec => ({
   usage: `${verb} <id>`,
   summary,
+  about: 'A service of workers starts the worker again, as a new agent. Stop the service as well.',
   options: [['--reason <text>', 'reason for the log']],
   examples: [`agent ${verb} $AGENT`],
   run: async (cli, [id = ''], flags) => {
