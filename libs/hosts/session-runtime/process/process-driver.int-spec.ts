@@ -157,6 +157,7 @@ describe('Sessions as processes', () => {
     const shim = claimOf(id)?.keeper;
     if (!shim) throw new Error('no shim');
     const { leader } = SessionFolder.open(dir, id)?.readStarted() ?? {};
+    await waitFor('the trap to be set', () => processesWith(seconds).length === 1);
     process.kill(leader?.pid ?? 0, 'SIGTERM');
     await waitFor('the shim to end', () => !isAlive(shim));
     expect(await driverIn(dir).recover(id)).toMatchObject({

@@ -163,7 +163,8 @@ describe('migrate', () => {
     await write(third, 'ALTER TABLE one ADD n int; ALTER TABLE two ADD n int;');
     const server = new pg.Client({ connectionString: ownerUrl });
     await server.connect();
-    await server.query('BEGIN; SELECT * FROM two');
+    // Postgres undoes the one that looks for deadlocks first.
+    await server.query(`SET deadlock_timeout = '1h'; BEGIN; SELECT * FROM two`);
     const migrating = run();
     await waitFor('the migration to wait', async () => {
       const waiting = await ask(
@@ -171,7 +172,6 @@ describe('migrate', () => {
       );
       return waiting.length > 0;
     });
-    // The migration has waited for longer, so Postgres undoes it.
     await server.query('SELECT * FROM one');
     await server.end();
     expect(await migrating).toEqual([third]);
