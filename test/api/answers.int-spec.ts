@@ -283,7 +283,7 @@ const MOVES: [RegExp, sql: string][] = [
     `UPDATE changes SET state = 'APPROVED', step = 'land', ${HELD_STEP} WHERE workspace_id = $1`,
   ],
   [
-    /\/change-steps\/.*\/(renew|report|pull-request)$/,
+    /\/change-steps\/.*\/(renew|not-landed|report|pull-request)$/,
     `UPDATE changes SET state = 'PROVING', step = 'prove', ${HELD_STEP} WHERE workspace_id = $1`,
   ],
 ];
