@@ -279,11 +279,11 @@ const MOVES: [RegExp, sql: string][] = [
      WHERE workspace_id = $1 AND $2::uuid IS NOT NULL`,
   ],
   [
-    /\/change-steps\/.*\/plan$/,
+    /\/change-steps\/.*\/(plan|not-landed)$/,
     `UPDATE changes SET state = 'APPROVED', step = 'land', ${HELD_STEP} WHERE workspace_id = $1`,
   ],
   [
-    /\/change-steps\/.*\/(renew|not-landed|report|pull-request)$/,
+    /\/change-steps\/.*\/(renew|report|pull-request)$/,
     `UPDATE changes SET state = 'PROVING', step = 'prove', ${HELD_STEP} WHERE workspace_id = $1`,
   ],
 ];
