@@ -3,7 +3,7 @@ import { cleanLine } from './clean.js';
 export interface Column<T> {
   title: string;
   of: (row: T) => string | number | null | undefined;
-  /** Whether the values are ids whose first digits commands accept. A terminal shows only these. */
+  /** The values are ids whose first digits commands accept. A terminal shows only these. */
   isId?: boolean;
   /** Whether the column shrinks if the line is too long. */
   wide?: boolean;

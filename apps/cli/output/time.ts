@@ -2,7 +2,7 @@ import { formatDuration } from './duration.js';
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/;
 
-/** Whether a text is a time of the API. */
+/** True for a time of the API. */
 export function isTime(text: string): boolean {
   return ISO.test(text);
 }

@@ -180,7 +180,7 @@ function describeEmail({ emailStatus, emailProblem }: Invitation): string {
   return EMAIL_WORDS[emailStatus];
 }
 
-/** What the inviter does after the invitation was created. */
+/** The next step of the inviter after the invitation was created. */
 function adviseInviter(invitation: Invitation): string {
   const { emailStatus, email } = invitation;
   if (emailStatus === 'sent') return `Invitation sent to ${email}`;

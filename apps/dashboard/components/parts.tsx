@@ -18,7 +18,7 @@ interface PageProps {
   title: ReactNode;
   /** The title of the browser tab. The default is `title` if it is a string. */
   name?: string;
-  /** Whether the page shows one thing, so that its address gets the title in front of the id. */
+  /** The page shows one thing: its address gets the title in front of the id. */
   isThing?: boolean;
   above?: ReactNode;
   beside?: ReactNode;

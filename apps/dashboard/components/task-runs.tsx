@@ -41,7 +41,7 @@ interface TimelineProps {
   runs: Run[];
   /** The begin of the time axis, which is that of the phases. */
   begin: string;
-  /** Whether a coding agent executes the runs. */
+  /** A coding agent executes the runs. */
   havePrompts: boolean;
 }
 

@@ -45,7 +45,7 @@ export interface AuditEntryView {
   status: number;
   requestId: string;
   address: string;
-  /** What the request alone does not tell. */
+  /** The facts that the request alone does not tell. */
   details: Record<string, unknown>;
 }
 

@@ -24,7 +24,7 @@ export interface LiveSession {
   refreshExpiresAt: Date;
 }
 
-/** What proved the identity of a user. */
+/** The proof of a user's identity. */
 export interface Proof {
   /**
    * The link to a subject of the issuer. No refresh extends the session, and it ends with the link.

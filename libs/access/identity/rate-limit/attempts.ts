@@ -80,7 +80,7 @@ export class Attempts {
   }
 
   /**
-   * Whether another e-mail can be sent. Strangers could otherwise make the server write to anybody.
+   * True if another e-mail can be sent. Strangers could otherwise make the server write to anybody.
    */
   async toMailInvitation(userId: string, email: string): Promise<boolean> {
     const byUser = await this.limiter.take(`invitation-mails:${userId}`, MAILS);

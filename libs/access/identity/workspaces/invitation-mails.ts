@@ -51,7 +51,7 @@ export class InvitationMails implements BeforeApplicationShutdown {
     this.mailer = mailer;
   }
 
-  /** Whether the server has a mail server. */
+  /** True if a mail server is set. */
   get isOn(): boolean {
     return this.config.mail !== undefined && this.mailer !== undefined;
   }

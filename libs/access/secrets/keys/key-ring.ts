@@ -75,7 +75,7 @@ export class KeyRing {
     return current.aged || other;
   }
 
-  /** Whether a new key would be the first under the first master key, which other servers may lack. */
+  /** True if a new key would be the first under a master key that other servers may lack. */
   async isFirstUse(): Promise<boolean> {
     const { current } = await this.read();
     return current !== undefined && current.masterKeyId !== this.masters[0].id;

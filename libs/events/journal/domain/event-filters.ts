@@ -17,7 +17,7 @@ export const EVENT_FILTERS: readonly string[] = [
 const known = new Map<string, readonly string[]>();
 
 /**
- * Whether one of the filters matches the event.
+ * True if one of the filters matches the event.
  *
  * @param status `newStatus` of the event, if it has one
  */

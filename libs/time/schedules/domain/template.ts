@@ -46,7 +46,7 @@ export function keepSecrets(
   shown: readonly TaskTemplate[],
 ): TaskTemplate[] {
   const places = shown.map((known) => new Set(hiddenPlaces(known)));
-  /** Whether the task is the shown one of this position, changed or not, and can be no other. */
+  /** True for the shown task of this position, changed or not, that can be no other. */
   function isInPlace(task: TaskTemplate, index: number): boolean {
     if (given.length !== shown.length) return false;
     if (shown.length === 1 || isDeepStrictEqual(task, shown[index])) return true;

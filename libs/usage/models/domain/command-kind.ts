@@ -4,7 +4,7 @@ import { redactSecrets, SecretValues } from '#lib/secrets/domain';
 /** The type of tasks whose history says nothing: `sleep 1` and `npm test` have it. */
 const TYPE_OF_COMMANDS = 'command';
 
-/** What differs between two runs of the same command: ids, times and digests. */
+/** The parts that differ between two runs of the same command: ids, times and digests. */
 const CHANGING = [
   /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi,
   /\d{4}-\d{2}-\d{2}(?:[T ]?\d{2}:?\d{2}(?::?\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?/g,

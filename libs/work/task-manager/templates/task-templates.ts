@@ -36,7 +36,7 @@ import {
 /** Maximum number of templates of a workspace. */
 const MAX_TEMPLATES = 1_000;
 
-/** What everybody sees of a template. */
+/** The visible form of a template. */
 interface Texts {
   name: string;
   description?: string | null;

@@ -1,4 +1,10 @@
-import { ApiProperty, type ApiPropertyOptions, OmitType, PartialType } from '@nestjs/swagger';
+import {
+  ApiProperty,
+  type ApiPropertyOptions,
+  DECORATORS,
+  OmitType,
+  PartialType,
+} from '@nestjs/swagger';
 import { Nested, PageQuery, Text } from '#lib/http';
 import type { TaskTemplate } from '../../domain/template.js';
 import type { TemplateRequest, TemplateView } from '../../templates/task-templates.js';
@@ -44,6 +50,15 @@ export class ChangeTaskTemplateDto implements Partial<TemplateRequest> {
 export class TaskOfTemplateDto extends PartialType(
   OmitType(CreateTaskDto, ['parentTaskId', 'blocksParent'] as const),
 ) {}
+
+// PartialType documents each field as optional. Here each of them can be null as well.
+const { API_MODEL_PROPERTIES: FIELD, API_MODEL_PROPERTIES_ARRAY: NAMES } = DECORATORS;
+const { prototype } = TaskOfTemplateDto;
+for (const key of Reflect.getMetadata(NAMES, prototype) as string[]) {
+  const name = key.slice(1);
+  const field = Reflect.getMetadata(FIELD, prototype, name) as object;
+  Reflect.defineMetadata(FIELD, { ...field, nullable: true }, prototype, name);
+}
 
 export class ListTaskTemplatesQuery extends PageQuery {
   @Text({ max: 200, optional: true, description: 'Only the template of this name.' })
