@@ -1,21 +1,21 @@
 # syntax=docker/dockerfile:1
 
-# Everything that compiling needs.
+# Makes the package @drover/server of a clone. The package holds this file without these two stages.
 FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY . .
-RUN npm run build
+RUN npm run packages
 
-# What running needs: no compilers, no tests, no embedded servers, and no second Node. With the packages of
-# development out of the manifest, npm also leaves out what only they make of optional peers, such as the whole of
-# Prisma's tools; the versions are still those of the lock. Of Prisma's query compilers one is used.
-FROM node:24-bookworm-slim AS modules
+FROM scratch AS package
+COPY --from=build /app/dist/packages/server /
+
+# Its dependencies, without the PostgreSQL that only `up` starts.
+FROM node:24-bookworm-slim AS installed
 WORKDIR /app
-COPY package.json package-lock.json .npmrc ./
-RUN npm pkg delete devDependencies optionalDependencies && npm install --omit=dev \
-  && find node_modules/@prisma/client/runtime -name 'query_compiler_*' ! -name '*postgresql*' -delete
+COPY --from=package / ./
+RUN npm pkg delete optionalDependencies && npm install --omit=dev --no-package-lock
 
 FROM node:24-bookworm-slim AS drover
 # The release script names both.
@@ -27,17 +27,12 @@ LABEL org.opencontainers.image.title="Drover" \
   org.opencontainers.image.version="$VERSION" \
   org.opencontainers.image.revision="$REVISION"
 ENV NODE_ENV=production
-# Keeps tasks apart, where the container may make user namespaces.
-RUN apt-get update && apt-get install -y --no-install-recommends bubblewrap \
+# Bubblewrap keeps tasks apart, where the container may make user namespaces. Git and SSH are for work on code.
+RUN apt-get update \
+  && apt-get install -y --no-install-recommends bubblewrap ca-certificates git openssh-client \
   && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
-COPY --from=modules /app/node_modules ./node_modules
-COPY --from=build /app/dist/libs ./dist/libs
-COPY --from=build /app/dist/apps ./dist/apps
-COPY --from=build /app/dist/programs ./dist/programs
-COPY --from=build /app/dist/dashboard ./dist/dashboard
-COPY package.json ./
-COPY prisma ./prisma
+COPY --from=installed /app ./
 RUN mkdir -p /data && chown node:node /data
 USER node
 EXPOSE 3000

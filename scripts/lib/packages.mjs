@@ -90,7 +90,8 @@ async function buildServer() {
   copy(into, 'libs/dev/local-servers/processes/supervisor-process.mjs');
   for (const name of ['server', 'gateway', 'worker']) copy(into, `deploy/${name}.env`);
   const deployed = ['grafana', 'pm2', 'prometheus', 'systemd'].map((name) => `deploy/${name}`);
-  copyFolders(into, ['dist/dashboard', 'prisma/migrations', ...deployed]);
+  copyFolders(into, ['dist/dashboard', 'prisma/migrations', 'examples', ...deployed]);
+  writeContainerFiles(into);
   for (const name of API_PAGE) {
     const path = join(root, 'node_modules', 'swagger-ui-dist', name);
     cpSync(path, join(into, 'dist', 'swagger-ui', name));
@@ -103,7 +104,7 @@ async function buildServer() {
     description: 'Drover: a self-hosted control plane for fleets of AI agents',
     engines: { node: ENGINES.hosts },
     bin: { 'drover-server': 'bin/drover-server.mjs' },
-    files: ['bin', 'deploy', 'dist', 'libs', 'prisma'],
+    files: ['Dockerfile', 'bin', 'deploy', 'dist', 'examples', 'libs', 'prisma'],
     imports: importsOf(['gateway', 'server', 'start', 'worker']),
     dependencies: { '@node-rs/argon2': dependencies['@node-rs/argon2'] },
     // `up` starts a PostgreSQL of its own. There is no package for some platforms.
@@ -155,6 +156,28 @@ function copyWorkerUnit(into) {
   copy(into, path);
   const text = readFileSync(join(root, path), 'utf8');
   writeFileSync(join(into, path), text.replace('@drover/server', '@drover/worker'));
+}
+
+/** The image and the services of a clone, for an installed package. */
+function writeContainerFiles(into) {
+  const image = readFileSync(join(root, 'Dockerfile'), 'utf8');
+  const stages = image.slice(image.indexOf('# Its dependencies'));
+  writeFileSync(
+    join(into, 'Dockerfile'),
+    `# syntax=docker/dockerfile:1\n\n${replace(stages, 'COPY --from=package / ./', 'COPY . .')}`,
+  );
+  const compose = join(into, 'deploy', 'compose');
+  mkdirSync(compose, { recursive: true });
+  copyFileSync(join(root, '.env.example'), join(compose, '.env.example'));
+  const services = readFileSync(join(root, 'docker-compose.yml'), 'utf8');
+  const context = 'context: node_modules/@drover/server,';
+  writeFileSync(join(compose, 'docker-compose.yml'), replace(services, 'context: .,', context));
+}
+
+/** @throws Error if the text does not contain the words */
+function replace(text, words, others) {
+  if (!text.includes(words)) throw new Error(`No file of the package contains "${words}"`);
+  return text.replaceAll(words, others);
 }
 
 /** Copies compiled files that import nothing but what the package maps, without their source maps. */

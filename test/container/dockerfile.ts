@@ -1,18 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-} from 'node:fs';
-import { basename, dirname, join, posix, relative } from 'node:path';
+import { cpSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, join, posix, relative } from 'node:path';
 
 const context = join(import.meta.dirname, '../..');
-const layers = join(context, '.cache', 'image');
 
 /** The result of a Dockerfile's last stage. */
 export interface Image {
@@ -75,7 +65,7 @@ function perform({ word, rest }: Step, stage: Stage, stages: Map<string, Stage>)
     case 'RUN':
       // The step would change this machine instead of the image.
       if (/\bapt-get\b/.test(rest)) return;
-      return /npm (ci|install)/.test(rest) ? install(rest, stage) : shell(rest, stage);
+      return rest === 'npm ci' ? install(stage) : shell(rest, stage);
     case 'ARG':
     case 'HEALTHCHECK':
     case 'LABEL':
@@ -95,9 +85,9 @@ function copy(words: string[], stage: Stage, stages: Map<string, Stage>): void {
   const place = join(stage.root, posix.resolve(stage.workdir, target));
   for (const path of paths) {
     const source = from ? join(stages.get(from)?.root ?? from, path) : join(context, path);
-    const isInto = target.endsWith('/') || path === '.';
-    const to = isInto && path !== '.' ? join(place, basename(path)) : place;
-    mkdirSync(dirname(to), { recursive: true });
+    // A copied folder is its content.
+    const to = statSync(source).isDirectory() ? place : join(place, basename(path));
+    mkdirSync(place, { recursive: true });
     if (from) linkTree(source, to);
     else cpSync(source, to, { recursive: true, filter: isOfContext });
   }
@@ -115,39 +105,23 @@ function isOfContext(path: string): boolean {
   );
 }
 
-/** Caches layers like an engine: a minute, and a second if nothing has changed. */
-function install(command: string, stage: Stage): void {
+/** This step installed the clone with the same lock. */
+function install(stage: Stage): void {
   const modules = join(stage.root, stage.workdir, 'node_modules');
-  // This step installed the clone with the same lock.
-  if (command === 'npm ci') return linkTree(join(context, 'node_modules'), modules);
-  const lock = readFileSync(join(context, 'package-lock.json'));
-  const key = createHash('sha256').update(`${command} ${process.version}`).update(lock);
-  const layer = join(layers, `${stage.name}-${key.digest('hex').slice(0, 16)}`);
-  if (!existsSync(layer)) {
-    shell(command, stage);
-    mkdirSync(layers, { recursive: true });
-    for (const name of readdirSync(layers)) {
-      if (name.startsWith(`${stage.name}-`)) rmSync(join(layers, name), { recursive: true });
-    }
-    copyTree(modules, `${layer}.${process.pid}`);
-    renameSync(`${layer}.${process.pid}`, layer);
-  } else linkTree(layer, modules);
+  mkdirSync(modules);
+  linkTree(join(context, 'node_modules'), modules);
 }
 
 /**
  * Links the files if both folders are on one disk, because no later step changes a file in place.
  */
 function linkTree(from: string, to: string): void {
+  const source = statSync(from).isDirectory() ? `${from}/.` : from;
   try {
-    execFileSync('cp', ['-al', from, to], { stdio: 'ignore' });
+    execFileSync('cp', ['-al', source, to], { stdio: 'ignore' });
   } catch {
-    rmSync(to, { recursive: true, force: true });
-    copyTree(from, to);
+    execFileSync('cp', ['-a', source, to]);
   }
-}
-
-function copyTree(from: string, to: string): void {
-  execFileSync('cp', ['-a', from, to]);
 }
 
 /** Absolute paths are relative to the stage, and its users are this user. */

@@ -133,8 +133,7 @@ export class Podman {
 
   /** Builds the Dockerfile's last stage from the existing results of its other stages. */
   async buildLast(stages: string): Promise<void> {
-    const made = ['build', 'modules'].map((name) => `${name}=${join(stages, name)}`);
-    const contexts = made.flatMap((text) => ['--build-context', text]);
+    const contexts = ['--build-context', `installed=${join(stages, 'installed')}`];
     const labels = ['--build-arg', 'VERSION=1.2.3', '--build-arg', 'REVISION=abc'];
     // The format of OCI has no health check.
     const image = ['--format', 'docker', '--target', 'drover', '--tag', 'drover'];

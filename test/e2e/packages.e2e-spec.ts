@@ -124,6 +124,14 @@ it('the packages of services have their files for operators', () => {
   expect(read('server', 'prometheus/alerts.yml')).toContain('DroverServersGone');
   expect(read('server', 'grafana/drover.json')).toContain('drover_');
   expect(read('worker', 'worker.env')).toContain('DROVER_API_KEY');
+  // Both make the image of the installed package.
+  const built = 'build: { context: node_modules/@drover/server, target: drover }';
+  expect(read('server', 'compose/docker-compose.yml')).toContain(built);
+  expect(read('server', 'compose/.env.example')).toContain('DROVER_IMAGE=');
+  expect(read('server', '../Dockerfile')).toMatch(
+    /^FROM \S+ AS installed\nWORKDIR \S+\nCOPY \. \.$/m,
+  );
+  expect(read('server', '../examples/agent.py')).toContain('DROVER_URL');
   const unit = read('worker', 'systemd/drover-worker@.service');
   expect(unit).toContain('node_modules/@drover/worker\n');
 });
