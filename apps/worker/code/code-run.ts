@@ -12,6 +12,7 @@ import {
   push,
   type RunRepository,
   type Snapshots,
+  RemoteUnavailable,
   UnusableRepository,
 } from '#lib/git';
 import { type Reach, strictestReach } from '#lib/kernel';
@@ -86,7 +87,8 @@ export class CodeRun {
       return new CodeRun(parts, await startCode(job, parts));
     } catch (error) {
       if (error instanceof UnusableRepository) throw new SpawnError('setup', error.message);
-      if (error instanceof GitError) throw new SpawnError('infrastructure', error.message);
+      if (error instanceof GitError || error instanceof RemoteUnavailable)
+        throw new SpawnError('infrastructure', error.message);
       throw error;
     }
   }

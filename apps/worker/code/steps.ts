@@ -17,6 +17,7 @@ import {
   mergeBase,
   type RedProof,
   removeRefs,
+  RemoteUnavailable,
   UnusableRepository,
   type Wait,
 } from '#lib/git';
@@ -179,6 +180,9 @@ export class Steps {
 
   private reportOf(error: unknown): Report {
     if (this.stopping.signal.aborted) return { outcome: 'released' };
+    if (error instanceof RemoteUnavailable) {
+      return { outcome: 'waits', reason: error.message.slice(0, 2_000) };
+    }
     const isKnown = error instanceof GitError || error instanceof UnusableRepository;
     if (!isKnown) this.parts.log.warn('Step of a change failed', { error: messageOf(error) });
     return { outcome: 'failed', reason: messageOf(error).slice(0, 2_000) };

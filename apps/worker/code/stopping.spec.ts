@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, jest, test } from '@jest/globals';
 import { Log } from '#lib/agent-host';
+import { RemoteUnavailable } from '#lib/git';
 import { reachOf } from '#lib/kernel';
 import type { RuntimeDriver } from '#lib/session-runtime';
 import { refusal } from '../../../libs/hosts/agent-host/testing/refusal.js';
@@ -85,6 +86,25 @@ test('a check is renewed from its beginning, and given back when its worker stop
   end(new Error('git was ended'));
   await stopped;
   expect(told).toEqual(['renewed', 'released']);
+});
+
+test('a server of git that is away makes a step wait, without an attempt that failed', async () => {
+  const works = [{ step: { kind: 'prove' }, change: {} } as unknown as StepWork];
+  let hear: (report: unknown) => void = () => undefined;
+  const reported = new Promise((resolve) => (hear = resolve));
+  const away = new RemoteUnavailable('The server cannot be reached: x');
+  const steps = new Steps({
+    host: { repository: () => Promise.reject(away) } as unknown as CodeHost,
+    log,
+    api: {
+      ...API,
+      claimStep: async (waitSeconds, signal) => works.pop() ?? API.claimStep(waitSeconds, signal),
+      reportStep: (_, report) => Promise.resolve(hear(report)),
+    },
+  });
+  steps.start();
+  expect(await reported).toMatchObject({ outcome: 'waits', reason: away.message });
+  await steps.stop();
 });
 
 test('a report that the server does not take holds the end of a worker for 5 s at most', async () => {

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import { dirname } from 'node:path';
 import type { AddressInfo } from 'node:net';
@@ -15,6 +15,7 @@ import {
 } from './landing/land.js';
 import { askBackend, passOn } from './proxy/http-backend.js';
 import { push, type ReachedRemote, readRefs, withRemote } from './remote/remote.js';
+import { RemoteUnavailable } from './remote/unusable.js';
 import { Mirror } from './repository/mirror.js';
 import { TestRun } from './testing/bench.js';
 import { plainGit, TestPlace, TestRepository } from './testing/repositories.js';
@@ -398,6 +399,32 @@ describe('a remote with a token', () => {
         mirror.fetch(reached),
       ),
     ).rejects.toThrow(/Authentication failed|could not read/);
+  });
+
+  it('whose server fails or breaks off is told from one that refuses', async () => {
+    const answers: Record<string, (answer: ServerResponse) => void> = {
+      '/fails': (answer) => void answer.writeHead(503).end(),
+      '/limits': (answer) => void answer.writeHead(429).end(),
+      '/breaks': (answer) => void answer.destroy(),
+      '/forbids': (answer) => void answer.writeHead(403).end(),
+      '/lacks': (answer) => void answer.writeHead(404).end(),
+    };
+    const server = createServer(({ url = '' }, answer) => {
+      answers[/^\/\w+/.exec(url)?.[0] ?? '']?.(answer);
+    });
+    servers.push(server.listen(0, '127.0.0.1'));
+    await once(server, 'listening');
+    const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const mirror = await Mirror.open(place.path('host'));
+    const isAway = async (url: string): Promise<boolean> => {
+      const error: unknown = await withRemote({ url, credentials: null }, [], (reached) =>
+        mirror.fetch(reached),
+      ).catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(Error);
+      return error instanceof RemoteUnavailable;
+    };
+    const urls = [...Object.keys(answers).map((path) => address + path), 'http://127.0.0.1:9/x'];
+    expect(await Promise.all(urls.map(isAway))).toEqual([true, true, true, false, false, true]);
   });
 
   it('that has no commit, or no such branch, is refused in a sentence', async () => {

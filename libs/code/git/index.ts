@@ -12,7 +12,7 @@ export {
   withRemote,
 } from './remote/remote.js';
 export { CheckedOut } from './remote/checked-out.js';
-export { UnusableRepository } from './remote/unusable.js';
+export { RemoteUnavailable, UnusableRepository } from './remote/unusable.js';
 export { Mirror } from './repository/mirror.js';
 export { withLock } from './repository/folder-lock.js';
 export { commitOf, makeBare } from './repository/folders.js';

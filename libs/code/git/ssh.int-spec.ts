@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
-import { land, type MergeMethod } from './index.js';
+import { land, type MergeMethod, RemoteUnavailable } from './index.js';
 import { push, type ReachedRemote, readRefs, withRemote } from './remote/remote.js';
 import { Mirror } from './repository/mirror.js';
 import { makeBare } from './repository/folders.js';
@@ -74,7 +74,9 @@ describeSsh('a repository behind ssh', () => {
     );
     await fetch();
     await sshd.stop();
-    await expect(fetch()).rejects.toThrow('Connection refused');
+    const away = await fetch().catch((error: unknown) => error);
+    expect(away).toBeInstanceOf(RemoteUnavailable);
+    expect(away).toMatchObject({ message: expect.stringContaining('Connection refused') });
     await sshd.changeHostKey();
   });
 

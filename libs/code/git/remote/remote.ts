@@ -4,7 +4,7 @@ import { makeOwnedTemporary } from '#lib/session-runtime';
 import { git, type GitCall, GitError, gitText } from '../process/git.js';
 import { hardenedServer, type Setting } from '../process/hardened.js';
 import { findLocal, type LocalRepository } from './local-repository.js';
-import { UnusableRepository } from './unusable.js';
+import { RemoteUnavailable, UnusableRepository } from './unusable.js';
 
 /** The proof to a server that its caller can read and write. */
 export type RemoteCredentials =
@@ -35,7 +35,7 @@ const SSH = /^(?:ssh:\/\/|[\w.-]+@[\w.-]+:)/;
  * token is in the environment of git alone.
  *
  * @param roots the folders whose repositories can be remotes
- * @throws UnusableRepository
+ * @throws UnusableRepository, and RemoteUnavailable in place of an error of git that says so
  */
 export async function withRemote<T>(
   { url, credentials }: Remote,
@@ -51,7 +51,10 @@ export async function withRemote<T>(
   if (/^https?:\/\//.test(url)) {
     const config = credentials?.kind === 'token' ? [headerOf(url, credentials)] : [];
     const protocols = [url.startsWith('https:') ? 'https' : 'http'];
-    return work({ url, call: { protocols, config }, reading: [], writing: [] });
+    const remote = { url, call: { protocols, config }, reading: [], writing: [] };
+    return work(remote).catch((error: unknown) => {
+      throw outageOf(error) ?? error;
+    });
   }
   if (!SSH.test(url)) throw new UnusableRepository('The address needs https, ssh or a path');
   if (credentials?.kind !== 'ssh') {
@@ -63,7 +66,8 @@ export async function withRemote<T>(
     return await work({ url, call: { protocols: ['ssh'], env }, reading: [], writing: [] });
   } catch (error) {
     const why = error instanceof GitError ? whyNoSsh(error.stderr) : undefined;
-    throw why === undefined ? error : new UnusableRepository(why, { cause: error });
+    if (why !== undefined) throw new UnusableRepository(why, { cause: error });
+    throw outageOf(error) ?? error;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -80,8 +84,26 @@ function whyNoSsh(said: string): string | undefined {
   if (/^.*: Permission denied \(/m.test(said)) {
     return 'The server does not accept the SSH key of the repository';
   }
-  const unreached = /^ssh: (.+)$/m.exec(said)?.[1];
-  return unreached && `The server cannot be reached: ${unreached.trim()}`;
+  return undefined;
+}
+
+/** Words of git, curl and ssh when a connection cannot be made, or breaks. */
+const OUTAGES = [
+  /^ssh: .+/m,
+  /^fatal: unable to access .+/m,
+  /^error: RPC failed; .+/m,
+  /^(kex_exchange_identification|Connection (closed|reset|timed out)).*/m,
+  /^fatal: the remote end hung up unexpectedly/m,
+];
+/** The server has answered, and says the same the next time. 408 and 429 pass. */
+const REFUSAL = /returned error: 4(?!08|29)\d\d/;
+
+/** @returns undefined if the error is none of a server that is away or fails */
+function outageOf(error: unknown): RemoteUnavailable | undefined {
+  if (!(error instanceof GitError) || REFUSAL.test(error.stderr)) return undefined;
+  const [words] = OUTAGES.flatMap((pattern) => pattern.exec(error.stderr)?.[0] ?? []);
+  if (words === undefined) return undefined;
+  return new RemoteUnavailable(`The server cannot be reached: ${words.trim()}`, { cause: error });
 }
 
 /** A header for this server only: git forgets it when the server leads elsewhere. */
