@@ -21,7 +21,8 @@ import type { Job, Outcome, RunningJob } from '../execution/job.js';
 import { reachOfRun } from '../execution/job.js';
 import type { HostRepository } from './code-host.js';
 import { type CodeRunParts, type CodeStart, startCode } from './code-start.js';
-import { authorOf, KeptWork, wordsOf } from './kept-work.js';
+import { authorOf, wordsOf } from './commit-words.js';
+import { KeptWork } from './kept-work.js';
 import { HOME_FOLDER, reachOfRepository, variablesOf } from './run-script.js';
 import { RefusedDiff, sendDiff } from './send-diff.js';
 import { STATE_FOLDER, StateFiles } from './state-files.js';
@@ -57,6 +58,8 @@ export class CodeRun {
   private readonly state: StateFiles | undefined;
   private proxy: GitProxy | undefined;
   private sockets: string | undefined;
+  /** The commit of the branch at the repository. */
+  private atRemote: string | undefined;
   private readonly noted = new Set<string>();
 
   private constructor(
@@ -68,6 +71,7 @@ export class CodeRun {
     this.repository = repository;
     this.run = run;
     this.snapshots = snapshots;
+    this.atRemote = begin.atRemote;
     this.kept = new KeptWork(begin, {
       isLive: async () => (await this.admit()).admitted,
       note: (text) => this.note(text),
@@ -201,31 +205,22 @@ export class CodeRun {
   /** Takes a push of the session. A merge or rebase lands each of its commits, views of the run too. */
   private async take(from: string | undefined, to: string): Promise<Admission> {
     const views = this.begin.writesState ? await this.run.newCommitWith(STATE_FOLDER, from) : '';
-    if (views === '') return this.forward(from, to);
+    if (views === '') return this.forward(to);
     const commit = `The commit ${views.slice(0, 12)} has ${STATE_FOLDER}`;
     return { admitted: false, why: `${commit}, which belongs to no change: leave it out` };
   }
 
-  /** The branch of the run is at the target's commit before its first push. */
-  private async forward(from: string | undefined, to: string): Promise<Admission> {
+  private async forward(to: string): Promise<Admission> {
     const admission = await this.admit();
     if (!admission.admitted) return admission;
-    const before = from === this.begin.tip && !this.isPushed ? undefined : from;
-    const refs = [{ name: this.run.ref, from: before, to }];
+    const refs = [{ name: this.run.ref, from: this.atRemote, to }];
     const end = await this.repository.reach((remote) => push(this.run.gitDir, remote, refs));
     if (end.kind === 'done') {
-      this.pushedTo = to;
+      this.atRemote = to;
       return { admitted: true };
     }
     const moved = 'Another run has moved the branch meanwhile: nothing was changed';
     return { admitted: false, why: end.kind === 'moved' ? moved : end.why };
-  }
-
-  private pushedTo: string | undefined;
-
-  /** True if the branch exists at the repository. */
-  private get isPushed(): boolean {
-    return this.pushedTo !== undefined || this.begin.isOnBranch;
   }
 
   private async conclude(outcome: Outcome): Promise<Outcome> {
@@ -261,16 +256,15 @@ export class CodeRun {
   /** Commits what is left, pushes the branch, and stores the diff. */
   private async finish(outcome: Outcome & { kind: 'succeeded' }): Promise<SubmitChange> {
     const { run, repository, begin } = this;
-    const { commit, isNew, notes } = await this.snapshots.take(
-      wordsOf(this.begin, outcome.summary),
+    const { commit, notes } = await this.snapshots.take(
+      wordsOf(this.job, repository.access, outcome.summary),
     );
     for (const text of notes) this.note(text);
-    const before = await run.tip();
     const isOfTarget = commit === begin.target || commit === begin.tip;
-    const hasNone = isOfTarget && !this.isPushed;
-    if (!hasNone && (isNew || !this.isPushed)) {
+    const hasNone = isOfTarget && this.atRemote === undefined;
+    if (!hasNone && commit !== this.atRemote) {
       await run.set(commit);
-      const done = await this.forward(before, commit);
+      const done = await this.forward(commit);
       if (!done.admitted) throw new Error(done.why);
     }
     await repository.fetch();

@@ -3,7 +3,6 @@ import { type Log, retrying } from '#lib/agent-host';
 import {
   commitOf,
   type GitCall,
-  gitSays,
   gitText,
   RunRepository,
   Snapshots,
@@ -12,7 +11,9 @@ import {
 import { type Redactor, SpawnError } from '#lib/session-runtime';
 import type { DroverApi } from '../api/drover-api.js';
 import type { Job } from '../execution/job.js';
+import { commitsOf, isBehindTarget } from './begin-commits.js';
 import { type CodeHost, type HostRepository, workRef } from './code-host.js';
+import { peopleOf } from './commit-words.js';
 import { type SetupCommit, setupFor, SetupFailed, type SetupResult } from './setup-cache.js';
 import { STATE_FOLDER } from './state-files.js';
 import type { RunRepositoryAnswer } from './types.js';
@@ -37,10 +38,10 @@ export interface CodeStart {
   change: RunRepositoryAnswer['change'];
   /** The commit of the target. */
   target: string;
-  /** The commit of the branch. */
+  /** The commit on which the session begins. */
   tip: string;
-  /** True if the branch exists at the repository. */
-  isOnBranch: boolean;
+  /** The commit of the branch at the repository, if it exists there. */
+  atRemote: string | undefined;
   /** The commit with the unsubmitted files of an earlier run, if it stands on the branch. */
   files: string | undefined;
   /** The commit of the ref with unsubmitted work at the repository. */
@@ -72,12 +73,15 @@ export async function startCode(job: Job, { host, api, log }: CodeRunParts): Pro
   const target = await mirror.tip(change.target);
   const own = await commitOf(`refs/heads/${branch}`, mirror.call);
   const kept = await commitOf(ref, mirror.call);
-  const below = kept && (await gitText(['rev-parse', `${kept}^`], mirror.call));
-  const tip = own ?? (await firstTip(target, below, mirror.call));
+  const begin = { target: { name: change.target, commit: target }, branch: { name: branch, own } };
+  const { tip, files, draft } = await commitsOf(
+    { ...begin, kept, merges: isBehindTarget(change), words: peopleOf(job, access) },
+    mirror.call,
+  );
   const unsupported = await whyUnsupported(tip, mirror.call);
   if (unsupported !== undefined) throw new SpawnError('setup', unsupported);
   const run = new RunRepository(join(repository.folder, 'runs', claimed.id), mirror, branch);
-  await run.make(own);
+  await run.make(draft ?? own);
   const commit = { commit: tip, gitDir: run.gitDir, target: change.target };
   const setup = await setupOrNote(host, repository, commit, job).catch(async (error: unknown) => {
     await run.remove();
@@ -94,6 +98,7 @@ export async function startCode(job: Job, { host, api, log }: CodeRunParts): Pro
     path: access.path ?? undefined,
     ignored,
     excluded: writesState ? STATE_FOLDER : undefined,
+    draft,
   });
   return {
     job: withSecrets(job, access.secrets),
@@ -103,8 +108,8 @@ export async function startCode(job: Job, { host, api, log }: CodeRunParts): Pro
     change,
     target,
     tip,
-    isOnBranch: own !== undefined,
-    files: below === tip ? kept : undefined,
+    atRemote: own,
+    files,
     kept,
     setup,
     ignored,
@@ -115,16 +120,6 @@ export async function startCode(job: Job, { host, api, log }: CodeRunParts): Pro
 /** A repository with such a folder of its own keeps it. */
 async function hasStateFolder(commit: string, call: GitCall): Promise<boolean> {
   return (await gitText(['ls-tree', '--full-tree', commit, '--', STATE_FOLDER], call)) !== '';
-}
-
-/**
- * The commit for a change without a branch: that below the files of an earlier run, also when the
- * target has moved since. A landing brings them together.
- */
-async function firstTip(target: string, below: string | undefined, call: GitCall): Promise<string> {
-  if (below === undefined) return target;
-  const isBehind = await gitSays(['merge-base', '--is-ancestor', below, target], call);
-  return isBehind ? below : target;
 }
 
 /** The secrets of the repository reach the session as those of the task do, and are hidden like them. */

@@ -1,8 +1,8 @@
 import { messageOf } from '#lib/agent-host';
-import { type CommitWords, type Identity, push, readRefs } from '#lib/git';
-import type { Job } from '../execution/job.js';
+import { push, readRefs } from '#lib/git';
 import { workRef } from './code-host.js';
 import type { CodeStart } from './code-start.js';
+import { wordsOf } from './commit-words.js';
 
 /** The least time between two snapshots while the session runs. */
 const SNAPSHOT_MS = 10_000;
@@ -56,7 +56,7 @@ export class KeptWork {
   /** @throws GitError */
   async keep(): Promise<void> {
     const { repository, run, snapshots, job } = this.begin;
-    const words = wordsOf(this.begin, 'Work that is not submitted');
+    const words = wordsOf(job, repository.access, 'Work that is not submitted');
     const { commit, isNew } = await snapshots.take(words);
     if (!isNew || commit === this.kept) return;
     const name = workRef(job.task.id);
@@ -73,23 +73,4 @@ export class KeptWork {
       this.kept = found.get(name);
     }
   }
-}
-
-/** The author of the commits of a run. */
-export function authorOf({ task }: Job): Identity {
-  const kind = (task.agent as { kind?: string } | null | undefined)?.kind ?? 'drover';
-  return { name: kind, email: `${kind}@drover.invalid` };
-}
-
-/** The words of a commit with the files of a run. */
-export function wordsOf({ job, repository }: CodeStart, summary: string | undefined): CommitWords {
-  const { task, run } = job;
-  const trailers = `Drover-Task: ${task.id}\nDrover-Run: ${run.id}`;
-  const title = task.title.replace(/\s+/g, ' ').trim();
-  return {
-    message: [title, summary?.trim() ?? '', trailers].filter(Boolean).join('\n\n'),
-    author: authorOf(job),
-    committer: repository.access.committer ?? undefined,
-    signingKey: repository.access.signingKey,
-  };
 }

@@ -8,6 +8,7 @@ import { waitFor } from '../../../test/support/wait-for.js';
 import {
   accessTo,
   changeOf,
+  type Ended,
   host,
   place,
   remote,
@@ -35,6 +36,52 @@ const OTHER_TIMERS = [
 useCodeShop();
 
 (sandbox === undefined ? describe.skip : describe)('a change', () => {
+  it('that conflicts is mended by edits of files alone, and lands by each method', async () => {
+    const accessBy = (mergeMethod: string) =>
+      accessTo({ mergeMethod, setup: null, acceptance: 'cat a.txt' } as never);
+    const access = accessBy('squash');
+    const methods = ['squash', 'merge', 'rebase'];
+    const theirs = await work('echo theirs > a.txt; echo new > theirs.txt', { access });
+    const mine = await work('echo mine > a.txt; echo > mine.txt', { access });
+    expect(await step('land', theirs, { access })).toMatchObject({ outcome: 'merged' });
+    for (const method of methods) {
+      const conflict = await step('land', mine, { access: accessBy(method) });
+      expect(conflict).toMatchObject({ outcome: 'conflict', files: ['a.txt'] });
+      expect(conflict.text).toMatch(/<<<<<<< \w{40}\nmine\n=======\ntheirs\n>>>>>>> \w{40}/);
+    }
+
+    const again = (script: string, from: Ended, kind = 'rebase') => {
+      const { headCommit } = changeOf(from)!;
+      const feedback = [{ kind, verdict: 'conflict', commit: headCommit, comments: [] }];
+      const change = { headCommit, feedback } as never;
+      return work(script, { taskId: mine.taskId, access, change });
+    };
+    await again('echo more > more.txt; exit 7', mine);
+    const untouched = await again('git status --short; ls more.txt; cat a.txt', mine);
+    expect(untouched.lines).toMatch(/^more.txt\n<<<<<<< \w{40}\nmine\n=======\ntheirs\n>/);
+    expect(changeOf(untouched)).toMatchObject({ baseCommit: remote.head('main') });
+    expect(await step('prove', untouched, { access })).toMatchObject({
+      outcome: 'refused',
+      reason: 'Files still have the marks of a conflict: a.txt',
+    });
+    const mended = await again('printf "mine\\ntheirs\\n" > a.txt', untouched, 'proof');
+    expect(changeOf(mended)).toMatchObject({ filesChanged: 3, insertions: 3 });
+    expect(await step('prove', mended, { access })).toMatchObject({ outcome: 'green' });
+
+    const before = remote.head('main');
+    for (const method of methods) {
+      remote.git('update-ref', 'refs/heads/main', before);
+      const landed = await step('land', mended, { access: accessBy(method) });
+      expect([method, landed.outcome]).toEqual([method, 'merged']);
+      expect(remote.show('main', 'a.txt')).toBe('mine\ntheirs');
+      expect(remote.git('ls-tree', '--name-only', 'main').split('\n')).toEqual(
+        expect.arrayContaining(['mine.txt', 'more.txt', 'theirs.txt']),
+      );
+      const parents = method === 'merge' ? [before, changeOf(mended)!.headCommit] : [before];
+      expect(remote.git('log', '-1', '--format=%P', 'main').split(' ')).toEqual(parents);
+    }
+  });
+
   it('is proven in advance on the one that lands before it, and else when its turn comes', async () => {
     const person = new TestRepository(place.path('checked-out'));
     const inAdvance = { setup: null, acceptance: 'sleep 0.5; test ! -f broken.txt' };

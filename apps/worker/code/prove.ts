@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { changedWithin, checkOutClean, whyUnsupported } from '#lib/git';
+import { changedWithin, changedWithMarks, checkOutClean, whyUnsupported } from '#lib/git';
 import type { CodeHost, HostRepository } from './code-host.js';
 import { reachOfRepository, runScript, type ScriptEnd } from './run-script.js';
 import { inPath, type SetupCommit, setupFor, SetupFailed } from './setup-cache.js';
@@ -24,6 +24,8 @@ export async function whyRefused(
   const call = { gitDir };
   const unsupported = await whyUnsupported(commit, call);
   if (unsupported !== undefined) return unsupported;
+  const marked = await changedWithMarks(base, commit, call);
+  if (marked.length > 0) return `Files still have the marks of a conflict: ${marked.join(', ')}`;
   const changed = await changedWithin(base, commit, access.protectedPaths, call);
   if (changed.length === 0) return undefined;
   return `The change touches protected paths: ${changed.join(', ')}`;

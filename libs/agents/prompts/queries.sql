@@ -41,7 +41,8 @@ SELECT t.title, t.description, t.instructions, t.steps, t.deliverables, t.accept
   (SELECT jsonb_build_object('repository', p.name, 'branch', c.branch, 'target', c.target,
     'acceptance', p.acceptance, 'feedback', coalesce((
       SELECT jsonb_agg(jsonb_build_object('kind', v.kind, 'verdict', v.verdict, 'author', v.author,
-        'body', v.body, 'comments', v.comments, 'exitCode', v.exit_code) ORDER BY v.id)
+        'body', v.body, 'comments', v.comments, 'exitCode', v.exit_code,
+        'isOnTarget', v.kind = 'proof' AND v.commit_id <> c.head_commit) ORDER BY v.id)
       FROM change_reviews v
       WHERE v.workspace_id = $1 AND v.task_id = c.task_id AND v.revision = c.revision
         AND v.verdict IN ('red', 'changes_requested', 'commented', 'conflict')), '[]'))

@@ -225,7 +225,7 @@ describe('a review', () => {
 
 describe('a change that goes back', () => {
   it('tells its next run the red proof, and fails after the last revision', async () => {
-    const held = await working({ maxRevisions: 1 });
+    const held = await working({ maxRevisions: 2, review: 'none' });
     await submitted(held, commit(1));
     const output = `1 test failed: ${SECRET}`;
     const red = { outcome: 'red', commit: commit(1), exitCode: 1, output, durationMs: 1_000 };
@@ -237,21 +237,26 @@ describe('a change that goes back', () => {
     expect(body.change.feedback).toMatchObject([
       { kind: 'proof', verdict: 'red', exitCode: 1, body: '1 test failed: [redacted]' },
     ]);
-    const { prompt } = (
-      await next.agent.api.post<{ prompt: string }>(`/runs/${next.runId}/prompt`, {})
-    ).body;
+    const promptOf = async ({ agent, runId }: Held) =>
+      (await agent.api.post<{ prompt: string }>(`/runs/${runId}/prompt`, {})).body.prompt;
+    const prompt = await promptOf(next);
     expect(prompt).toContain('checkout of the repository shop');
     expect(prompt).toContain('exit code 1. This is the end of its output:\n\n```\n1 test failed');
     await submitted(next, commit(2));
-    await done(held.agent, 'prove', { ...red, commit: commit(2) });
-    expect(await change(held.id)).toMatchObject({ state: 'FAILED', revision: 2 });
+    await done(held.agent, 'prove', green(commit(2)));
+    await done(held.agent, 'land', { ...red, commit: commit('c') });
+    const last = await start(await scene.claim(held.agent, held.id));
+    expect(await promptOf(last)).toContain('exit code 1, on top of newer commits of main');
+    await submitted(last, commit(3));
+    await done(held.agent, 'prove', { ...red, commit: commit(3) });
+    expect(await change(held.id)).toMatchObject({ state: 'FAILED', revision: 3 });
     expect(await scene.read(held.id)).toMatchObject({
       status: 'FAILED',
       failureReason: 'revisions_exhausted',
     });
     expect(await step(held.agent)).toBeUndefined();
     expect((await scene.workspace.api.post(`/agent-tasks/${held.id}/retry`, {})).status).toBe(200);
-    expect(await change(held.id)).toMatchObject({ state: 'WORKING', headCommit: commit(2) });
+    expect(await change(held.id)).toMatchObject({ state: 'WORKING', headCommit: commit(3) });
     await scene.holdsEverything();
   });
 

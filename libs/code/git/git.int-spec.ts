@@ -258,6 +258,37 @@ describe('a landing', () => {
     expect(remote.head('main')).toBe(before);
   });
 
+  it('by rebase keeps the commits beside a clean merge of the target, and else makes one', async () => {
+    const remote = bare(place.repository('remote', { 'a.txt': 'one\n' }));
+    const starts = ['theirs', 'clean', 'back'].map((name) =>
+      TestRun.start(place, remote.path, { name }),
+    );
+    const [theirs, clean, back] = (await Promise.all(starts)) as [TestRun, TestRun, TestRun];
+    await landIt(theirs, await change(theirs, { 'a.txt': 'theirs\n' }));
+    const commitAll = (test: TestRun, files: Record<string, string>, message: string) => {
+      for (const [name, content] of Object.entries(files)) writeFileSync(test.file(name), content);
+      plainGit(test.work, 'add', '-A');
+      plainGit(test.work, 'commit', '-q', '-m', message);
+    };
+    const landHead = (test: TestRun) => {
+      const head = plainGit(test.work, 'rev-parse', 'HEAD');
+      plainGit(remote.path, 'fetch', '-q', test.work, `+HEAD:refs/heads/${test.run.branch}`);
+      return landIt(test, head, { method: 'rebase' });
+    };
+    commitAll(clean, { 'b.txt': 'b\n' }, 'First');
+    plainGit(clean.work, 'fetch', '-q', remote.path, 'main');
+    plainGit(clean.work, 'merge', '-q', '--no-edit', 'FETCH_HEAD');
+    commitAll(clean, { 'c.txt': 'c\n' }, 'Second');
+    expect(await landHead(clean)).toMatchObject({ kind: 'merged' });
+    expect(subjects(remote)).toEqual(['Second', 'First', 'Land it', 'A commit']);
+    // Only a commit between conflicts.
+    commitAll(back, { 'a.txt': 'mine\n', 'd.txt': 'd\n' }, 'There');
+    commitAll(back, { 'a.txt': 'one\n' }, 'And back');
+    expect(await landHead(back)).toMatchObject({ kind: 'merged' });
+    expect(subjects(remote).slice(0, 2)).toEqual(['Land it', 'Second']);
+    expect(remote.git('show', 'main:a.txt')).toBe('theirs');
+  });
+
   it('never overwrites a push of somebody else that comes just before', async () => {
     const remote = bare(place.repository('remote'));
     const test = await TestRun.start(place, remote.path);

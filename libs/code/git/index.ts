@@ -23,6 +23,7 @@ export { Snapshots } from './work/snapshots.js';
 export { checkOutClean, type Identity, makeWorkFolder } from './work/work-folder.js';
 export {
   changedWithin,
+  changedWithMarks,
   type ChangeSize,
   MAX_PATCH_BYTES,
   measureChange,
@@ -42,4 +43,5 @@ export {
   type Wait,
   whyUnproven,
 } from './landing/land.js';
+export { mergeTarget, type TargetMerge } from './landing/merge-target.js';
 export { type Admission, GitProxy, type GitProxyOptions } from './proxy/git-proxy.js';

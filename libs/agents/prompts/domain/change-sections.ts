@@ -8,6 +8,8 @@ export interface Feedback {
   body: string;
   comments: readonly { path: string; line: number; side?: 'before' | 'after'; text: string }[];
   exitCode: number | null;
+  /** True for a proof of the change on top of newer commits of its target. */
+  isOnTarget: boolean | null;
 }
 
 /** The repository of a task, and what its last submission got to hear. */
@@ -39,28 +41,34 @@ export function describeFeedback({ feedback, target }: ChangeFacts): string {
   return feedback.map((one) => describeOne(one, target)).join('\n\n');
 }
 
-function describeOne({ kind, author, body, comments, exitCode }: Feedback, target: string): string {
+function describeOne(one: Feedback, target: string): string {
+  const { kind, body, comments } = one;
   const said = body.trim() === '' ? [] : [kind === 'review' ? body : fenced(body, '')];
   const lines = comments.map(({ path, line, side, text }) => {
     const where = `${path}:${line}${side === 'before' ? ' (before the change)' : ''}`;
     return `- ${where}: ${text}`;
   });
   const remarks = lines.length === 0 ? [] : [lines.join('\n')];
-  return [headingOf(kind, { author, exitCode, target }), ...said, ...remarks].join('\n\n');
+  return [headingOf(one, target), ...said, ...remarks].join('\n\n');
 }
 
-function headingOf(
-  kind: Feedback['kind'],
-  { author, exitCode, target }: { author: string; exitCode: number | null; target: string },
-): string {
+function headingOf({ kind, author, exitCode, isOnTarget }: Feedback, target: string): string {
   if (kind === 'review') return `### Review by ${author}`;
   if (kind === 'rebase') {
     return (
-      `### Conflict with ${target}\n\nRebase your branch onto origin/${target} after a fetch, and ` +
-      'resolve the conflicts.'
+      `### Conflict with ${target}\n\nYour working folder has the latest commits of ${target} merged ` +
+      'in. Where both sides changed the same lines, the files have marks of a conflict. Your lines ' +
+      `are above \`=======\`, those of ${target} are below. Edit these files so that they have both ` +
+      'changes, and remove the marks. Do not reset or rebase your branch. This is the conflict:'
     );
   }
-  return exitCode === null ? '### Refused' : headingOfProof(exitCode);
+  if (exitCode === null) return '### Refused';
+  if (isOnTarget !== true) return headingOfProof(exitCode);
+  return (
+    `### The proof failed with exit code ${exitCode}, on top of newer commits of ${target}\n\nYour ` +
+    'working folder has these commits merged in, so you can repeat the failure. This is the end of ' +
+    'its output:'
+  );
 }
 
 /** A failed proof that says the end of its output. */

@@ -63,6 +63,7 @@ describe('the prompt of the default template', () => {
     ].map((one) => ({
       ...one,
       author: 'user:1',
+      isOnTarget: false,
       comments: [] as { path: string; line: number; text: string }[],
     }));
     feedback[1]?.comments.push({ path: 'src/a.ts', line: 3, text: 'Use the parser.' });
@@ -82,7 +83,9 @@ describe('the prompt of the default template', () => {
         'exit code 1. This is the end of its output:\n\n````\n1 failed ```\n````',
       );
       expect(one).toContain('### Review by user:1\n\nNearly.\n\n- src/a.ts:3: Use the parser.');
-      expect(one).toContain('Rebase your branch onto origin/main after a fetch');
+      expect(one).toContain(
+        'Edit these files so that they have both changes, and remove the marks.',
+      );
     }
     expect(resumed).not.toContain('Your session was interrupted');
     expect(prompt({ change }, 'Only {{title}}')).toContain('Nearly.');

@@ -9,6 +9,8 @@ export interface ChangeSize {
 
 /** The largest patch that is kept, in bytes. */
 export const MAX_PATCH_BYTES = 5 * 1024 * 1024;
+/** The last line of a conflict names a commit. Examples in files name a branch. */
+const MARK = '^>>>>>>> [0-9a-f]{40}';
 const PLAIN = ['--no-ext-diff', '--no-textconv', '--no-color', '--find-renames', '--full-index'];
 
 /** The commit where two lines of commits part. @throws GitError if they have none in common */
@@ -77,4 +79,28 @@ export async function changedWithin(
     { ...call, maxBytes: 65_536, cuts: true },
   );
   return stdout.toString().split('\0').filter(Boolean).slice(0, 20);
+}
+
+/**
+ * The changed files that have marks of a conflict as `mergeTrees` makes them, at most 20.
+ *
+ * @throws GitError
+ */
+export async function changedWithMarks(
+  base: string,
+  head: string,
+  call: GitCall,
+): Promise<string[]> {
+  const changed = ['diff', ...PLAIN, '--no-renames', '--name-only', '-z', `-G${MARK}`, base, head];
+  const found = await gitText(changed, call);
+  const files = found.split('\0').filter(Boolean);
+  if (files.length === 0) return [];
+  const specs = files.map((file) => `:(top,literal)${file}`);
+  // The target can have marks that the change removes.
+  const { stdout } = await git(['grep', '-lzE', '-e', MARK, head, '--', ...specs], {
+    ...call,
+    codes: [1],
+  });
+  const names = stdout.toString().split('\0').filter(Boolean);
+  return names.map((name) => name.slice(head.length + 1)).slice(0, 20);
 }

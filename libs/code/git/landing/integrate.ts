@@ -27,7 +27,7 @@ const SHOWN_FILES = 5;
 
 /**
  * Merges a change into its target without any working folder: no filter, hook or merge driver can
- * run. No ref moves.
+ * run. No ref moves. A change whose commits cannot be replayed one by one becomes one commit.
  *
  * @param call the git folder of the host with both, which gets the new commits
  * @throws GitError
@@ -38,43 +38,50 @@ export async function integrate(
 ): Promise<Integrated> {
   const isWithin = gitSays(['merge-base', '--is-ancestor', head, onto], call);
   if (method === 'rebase') {
-    return (await isWithin) ? { kind: 'same' } : rebase(onto, head, words, call);
+    if (await isWithin) return { kind: 'same' };
+    const replayed = await replay(onto, head, words, call);
+    if (replayed !== undefined) return replayed;
   }
   // Changes of a branch land one at a time, so others wait for these calls.
   const [isSame, merged, before] = await Promise.all([
     isWithin,
-    mergeTrees(onto, head, call),
+    mergeTrees(head, onto, call),
     treeOf(onto, call),
   ]);
   if (isSame) return { kind: 'same' };
-  if (merged.kind === 'conflict') return merged;
-  const { tree } = merged;
+  const { tree, conflicts } = merged;
+  if (conflicts.length > 0) {
+    return { kind: 'conflict', files: conflicts, text: await describe(tree, conflicts, call) };
+  }
   if (tree === before) return { kind: 'same' };
   const parents = method === 'merge' ? [onto, head] : [onto];
   return { kind: 'ready', tree, commit: await createCommit({ tree, parents, ...words }, call) };
 }
 
-/** The commits keep their authors and messages. Those whose changes the target has are left out. */
-async function rebase(
+/**
+ * The commits keep their authors and messages. Those whose changes the target has are left out.
+ *
+ * @returns undefined if a commit conflicts, or if a merge between them did more than to merge
+ */
+async function replay(
   onto: string,
   head: string,
   words: CommitWords,
   call: GitCall,
-): Promise<Integrated> {
+): Promise<Integrated | undefined> {
   const base = await mergeBase(onto, head, call);
-  const listed = await gitText(
-    ['rev-list', '--reverse', '--topo-order', '--no-merges', `${base}..${head}`],
-    call,
-  );
+  const range = ['--reverse', '--topo-order', '--parents', `${base}..${head}`];
+  const listed = (await gitText(['rev-list', ...range], call)).split('\n').filter(Boolean);
+  const all = listed.map((line) => line.split(' '));
+  const commits = all.filter(({ length }) => length === 2) as [string, string][];
   let tip = onto;
   let tree = await treeOf(onto, call);
-  for (const commit of listed.split('\n').filter(Boolean)) {
+  for (const [commit, parent] of commits) {
     // A commit with this parent and the tip's files makes that parent the base of the merge.
-    const parent = await gitText(['rev-parse', `${commit}^`], call);
     const author = words.author;
     const ours = await createCommit({ tree, parents: [parent], author, message: 'base' }, call);
     const merged = await mergeTrees(ours, commit, call);
-    if (merged.kind === 'conflict') return merged;
+    if (merged.conflicts.length > 0) return undefined;
     if (merged.tree === tree) continue;
     tree = merged.tree;
     tip = await createCommit(
@@ -82,6 +89,8 @@ async function rebase(
       call,
     );
   }
+  const hasMerges = commits.length < all.length;
+  if (hasMerges && tree !== (await mergeTrees(head, onto, call)).tree) return undefined;
   return tip === onto ? { kind: 'same' } : { kind: 'ready', commit: tip, tree };
 }
 
@@ -92,21 +101,20 @@ async function wordsOf(commit: string, call: GitCall) {
   return { author: { name, email }, authorDate, message };
 }
 
-async function mergeTrees(
+/** Files with conflicts have marks in the tree: the part of `ours` is above, that of `theirs` below. */
+export async function mergeTrees(
   ours: string,
   theirs: string,
   call: GitCall,
-): Promise<{ kind: 'merged'; tree: string } | (Integrated & { kind: 'conflict' })> {
+): Promise<{ tree: string; conflicts: string[] }> {
   const args = ['merge-tree', '--write-tree', '-z', '--name-only', '--messages'];
   const { exitCode, stdout } = await git([...args, '--allow-unrelated-histories', ours, theirs], {
     ...call,
     codes: [1],
   });
   const [tree = '', ...rest] = stdout.toString().split('\0');
-  if (exitCode === 0) return { kind: 'merged', tree };
-  const end = rest.indexOf('');
-  const files = [...new Set(rest.slice(0, end))];
-  return { kind: 'conflict', files, text: await describe(tree, files, call) };
+  if (exitCode === 0) return { tree, conflicts: [] };
+  return { tree, conflicts: [...new Set(rest.slice(0, rest.indexOf('')))] };
 }
 
 /** The parts of the files between the marks of conflicts. */

@@ -22,6 +22,8 @@ export interface SnapshotsOptions {
   ignored?: readonly string[];
   /** A folder of the working folder that no snapshot has, whatever the repository ignores. */
   excluded?: string;
+  /** A merge commit of this host on which the session begins. The first snapshot takes its place. */
+  draft?: string;
 }
 
 /** The new objects of one snapshot. */
@@ -84,8 +86,15 @@ export class Snapshots {
     const isSame = tree === (await gitText(['rev-parse', `${tip}^{tree}`], run.call));
     if (isSame) return { commit: tip, isNew: false, notes };
     await this.import(tree, tip);
-    const commit = await createCommit({ tree, parents: [tip], ...words }, run.call);
+    const parents = await this.parentsOn(tip);
+    const commit = await createCommit({ tree, parents, ...words }, run.call);
     return { commit, isNew: true, notes };
+  }
+
+  private async parentsOn(tip: string): Promise<string[]> {
+    const { draft, run } = this.options;
+    if (tip !== draft) return [tip];
+    return (await gitText(['rev-parse', `${draft}^@`], run.call)).split('\n');
   }
 
   private async bringIndexTo(tip: string): Promise<void> {
