@@ -7,13 +7,14 @@ import type { CommandSpec, Commands } from '../command.js';
 import { Failure, usageError } from '../failure.js';
 import { type Flags, omitUndefined } from '../flags.js';
 import { LIST_OPTIONS, readList } from '../lists.js';
-import { formatAge } from '../output/output.js';
+import { formatAge, formatDuration } from '../output/output.js';
 
 type Settings = components['schemas']['ChangeRepository'];
 
 const SETTINGS = [
   ['--branch <name>', 'branch on which changes land'],
   ['--setup <script>', 'script that prepares a checkout, such as `npm ci`'],
+  ['--setup-timeout <time>', 'time limit of the setup, such as 90s (default 30m)'],
   ['--accept <script>', 'script that proves a change, such as `npm test`'],
   ['--accept-timeout <time>', 'time limit of the proof, such as 90s (default 30m)'],
   ['--review <who>', 'reviewer: none, person, agent or both (default person)'],
@@ -28,7 +29,9 @@ const SETTINGS = [
   ['--allow <host...>', 'hosts that scripts reach with `allow`'],
   ['--variable <name=value...>', 'variables of sessions and scripts'],
   ['--secret <name=value...>', 'secret variables; NAME alone reads it from the environment'],
+  ['--committer <identity>', "committer of all commits, as 'NAME <EMAIL>' (default Drover)"],
   ['--token-stdin', 'read a token for https from standard input'],
+  ['--token-user <name>', 'user name of the token (default x-access-token)'],
   ['--ssh-key <file>', 'private key for ssh'],
   ['--known-hosts <file>', 'keys of the server, as `ssh-keyscan` prints them'],
   ['--signing-key <file>', 'private key that signs commits'],
@@ -96,6 +99,8 @@ const show: CommandSpec = {
   run: async (cli, [id = '']) => {
     const params = { path: { id } };
     const repository = await cli.drover.get('/api/v1/repositories/{id}', { params });
+    const { reviewer, committer } = repository;
+    const variables = Object.entries(repository.variables);
     cli.out.record(repository, [
       ['id', repository.id],
       ['name', repository.name],
@@ -103,15 +108,23 @@ const show: CommandSpec = {
       ['branch', repository.defaultBranch],
       ['branch pattern', repository.branchPattern],
       ['setup', repository.setup],
+      ['setup time limit', formatDuration(repository.setupTimeoutSeconds)],
       ['acceptance', repository.acceptance],
+      ['acceptance time limit', formatDuration(repository.acceptanceTimeoutSeconds)],
       ['review', repository.review],
+      ['reviewer', reviewer && [reviewer.kind, reviewer.model].filter(Boolean).join(':')],
       ['merge', repository.mergeMethod],
       ['max revisions', repository.maxRevisions],
       ['protected', repository.protectedPaths.join(', ')],
+      ['committer', committer && `${committer.name} <${committer.email}>`],
       ['path', repository.path],
+      ['cache', repository.cachePaths.join(', ')],
       ['network', repository.network],
-      ['credentials', repository.credentials],
+      ['allowed hosts', repository.allowedHosts.join(', ')],
+      ['variables', variables.map(([name, value]) => `${name}=${value}`).join('\n')],
       ['secrets', repository.secretNames.join(', ')],
+      ['credentials', repository.credentials],
+      ['signing key', repository.hasSigningKey ? 'set' : null],
       ['forge', repository.forge],
       ['forge url', repository.forgeUrl],
       ['required checks', repository.requiredChecks.join(', ')],
@@ -124,11 +137,15 @@ const show: CommandSpec = {
 const set: CommandSpec = {
   usage: 'set <repo>',
   summary: 'Change a repository',
-  about: 'An empty value of a script, the path, the checks or the project removes it.',
+  about:
+    'An empty value removes a script, a list, the reviewer, the committer, the path or the project. ' +
+    'Credentials and the signing key cannot be read again, only replaced or removed.',
   options: [
     ['--name <name>', 'name of the repository'],
     ['--url <url>', 'address of the repository'],
     ['--remove-secret <name...>', 'secret variables to remove'],
+    ['--remove-credentials', 'remove the token or the key for ssh'],
+    ['--remove-signing-key', 'sign no more commits'],
     ...SETTINGS,
   ],
   examples: ["repo set shop --accept 'npm test && npm run lint'", 'repo set shop --review none'],
@@ -138,7 +155,7 @@ const set: CommandSpec = {
       url: flags.text('url'),
       removedSecrets: flags.list('remove-secret'),
     };
-    const body = { ...readSettings(flags), ...omitUndefined(named) };
+    const body = { ...readSettings(flags), ...omitUndefined(named), ...readRemovals(flags) };
     const params = { path: { id } };
     const repository = await cli.drover.patch('/api/v1/repositories/{id}', { params, body });
     cli.out.done(repository, `Repository ${repository.name} changed`);
@@ -200,6 +217,7 @@ function readSettings(flags: Flags): Settings {
   return omitUndefined({
     defaultBranch: flags.text('branch'),
     setup: nullable(flags.text('setup')),
+    setupTimeoutSeconds: flags.seconds('setup-timeout'),
     acceptance: nullable(flags.text('accept')),
     acceptanceTimeoutSeconds: flags.seconds('accept-timeout'),
     review: flags.text('review') as Settings['review'],
@@ -207,20 +225,34 @@ function readSettings(flags: Flags): Settings {
     mergeMethod: flags.text('merge') as Settings['mergeMethod'],
     maxRevisions: flags.number('max-revisions'),
     branchPattern: flags.text('branch-pattern'),
-    protectedPaths: flags.list('protect'),
+    protectedPaths: readItems(flags, 'protect'),
+    committer: readCommitter(flags.text('committer')),
     path: nullable(flags.text('path')),
-    cachePaths: flags.list('cache'),
+    cachePaths: readItems(flags, 'cache'),
     network: flags.text('network') as Settings['network'],
-    allowedHosts: flags.list('allow'),
+    allowedHosts: readItems(flags, 'allow'),
     variables: flags.pairs('variable'),
     secrets: flags.pairs('secret'),
     credentials: readCredentials(flags),
     signingKey: readOptional(flags.text('signing-key')),
     forge: flags.text('forge') as Settings['forge'],
     forgeUrl: nullable(flags.text('forge-url')),
-    requiredChecks: flags.list('require-check')?.filter((name) => name !== ''),
+    requiredChecks: readItems(flags, 'require-check'),
     projectId: nullable(flags.text('project')),
   });
+}
+
+/** @throws Failure if an option removes what another one sets */
+function readRemovals(flags: Flags): Pick<Settings, 'credentials' | 'signingKey'> {
+  const exclude = (removal: string, ...others: string[]) => {
+    const other = others.find((name) => flags.has(removal) && flags.has(name));
+    if (other !== undefined) throw usageError(`--${removal} and --${other} exclude each other.`);
+    return flags.has(removal);
+  };
+  return {
+    ...(exclude('remove-credentials', 'token-stdin', 'ssh-key') && { credentials: null }),
+    ...(exclude('remove-signing-key', 'signing-key') && { signingKey: null }),
+  };
 }
 
 function nullable(text: string | undefined): string | null | undefined {
@@ -231,20 +263,39 @@ function readOptional(file: string | undefined): string | undefined {
   return file === undefined ? undefined : readFileSync(file, 'utf8');
 }
 
-function readReviewer(text: string | undefined) {
-  if (text === undefined) return undefined;
+/** One empty value is an empty list. */
+function readItems(flags: Flags, name: string): string[] | undefined {
+  return flags.list(name)?.filter((item) => item !== '');
+}
+
+/** @throws Failure if it is not NAME <EMAIL> */
+function readCommitter(text: string | undefined): Settings['committer'] | undefined {
+  if (text === undefined || text === '') return text === '' ? null : undefined;
+  const [, name, email] = /^([^<>]*[^<>\s])\s*<([^<>]+)>$/.exec(text) ?? [];
+  if (name !== undefined && email !== undefined) return { name, email };
+  throw usageError(`${text} is no identity.`, 'Write it as NAME <EMAIL>.');
+}
+
+function readReviewer(text: string | undefined): Settings['reviewer'] | undefined {
+  if (text === undefined || text === '') return text === '' ? null : undefined;
   const [kind = '', model] = text.split(/:(.*)/s);
   return { kind, ...omitUndefined({ model: model || undefined }) };
 }
 
 function readCredentials(flags: Flags): Settings['credentials'] | undefined {
   const file = flags.text('ssh-key');
+  const knownHosts = flags.text('known-hosts');
+  if (knownHosts !== undefined && file === undefined) {
+    throw usageError('--known-hosts needs --ssh-key.');
+  }
   if (flags.has('token-stdin')) {
     if (file !== undefined) throw usageError('--token-stdin and --ssh-key exclude each other.');
-    return { kind: 'token', token: readFileSync(0, 'utf8').trim() };
+    const username = flags.text('token-user');
+    const token = readFileSync(0, 'utf8').trim();
+    return { kind: 'token', token, ...omitUndefined({ username }) };
   }
+  if (flags.has('token-user')) throw usageError('--token-user needs --token-stdin.');
   if (file === undefined) return undefined;
-  const knownHosts = flags.text('known-hosts');
   if (knownHosts === undefined) throw usageError('--ssh-key needs --known-hosts.');
   return {
     kind: 'ssh',

@@ -1,5 +1,6 @@
 import type { ComponentProps } from 'react';
 import type { components } from '#lib/api-client';
+import { CredentialFields } from './credential-fields.js';
 import { Field } from './parts.js';
 import { ModelField, ProjectPicker } from './pickers.js';
 
@@ -139,9 +140,25 @@ export function RepositoryFields({ of }: { of: Repository }) {
           {lines('requiredChecks')}
         </Field>
       </div>
-      <Field label="New token" hint="For https. Empty: keep the credentials.">
-        <input className="input" name="token" type="password" autoComplete="off" />
-      </Field>
+      <div className="pair">
+        <Field label="Name of the committer" hint="Of all commits. Empty: Drover.">
+          <input
+            className="input"
+            name="committer.name"
+            maxLength={200}
+            defaultValue={of.committer?.name}
+          />
+        </Field>
+        <Field label="E-mail of the committer">
+          <input
+            className="input"
+            name="committer.email"
+            maxLength={200}
+            defaultValue={of.committer?.email}
+          />
+        </Field>
+      </div>
+      <CredentialFields of={of} />
       <Field label="Secret variables" hint="New ones, one NAME=value a line. Others stay.">
         <textarea className="input" name="secrets" rows={2} autoComplete="off" />
       </Field>

@@ -20,6 +20,7 @@ export const EVENTS_FOR_PEOPLE: Record<string, string> = {
   'task.status_changed.FAILED': 'A task failed for good',
   'question.asked': 'An agent asks a question',
   'change.review_requested': 'A change waits for a review',
+  'change.review_overdue': 'A review takes too long',
   'change.obstructed': 'A change has an obstacle',
   'budget.alert': 'A budget reached a threshold',
   'agent.status_changed.ERROR': 'An agent stopped sending heartbeats',

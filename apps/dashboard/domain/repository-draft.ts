@@ -1,9 +1,16 @@
 import type { components } from '#lib/api-client';
-import { readVariables } from './task-draft.js';
+import { FormError, readVariables } from './task-draft.js';
 
 type ChangeRepository = components['schemas']['ChangeRepository'];
 
-/** Reads all settings of a repository from its form. An empty secret keeps the present one. */
+/** What a form does with the present credentials: it keeps, replaces or removes them. */
+export type CredentialChange = 'keep' | 'token' | 'ssh' | 'remove';
+
+/**
+ * Reads all settings of a repository from its form. An empty secret keeps the present one.
+ *
+ * @throws FormError if variables are not `NAME=value`, or a key is both given and removed
+ */
 export function readRepository(form: FormData): ChangeRepository {
   const text = (name: string) => String(form.get(name) ?? '').trim();
   const list = (name: string, between = ',') =>
@@ -11,11 +18,11 @@ export function readRepository(form: FormData): ChangeRepository {
       .split(between)
       .map((part) => part.trim())
       .filter(Boolean);
-  const token = text('token');
   const secrets = readVariables(text('secrets'), 'secrets');
   const removedSecrets = list('removedSecrets');
   const kind = text('reviewer.kind');
   const model = text('reviewer.model');
+  const committer = { name: text('committer.name'), email: text('committer.email') };
   return {
     name: text('name'),
     url: text('url'),
@@ -26,6 +33,7 @@ export function readRepository(form: FormData): ChangeRepository {
     reviewer: kind === '' ? null : { kind, ...(model !== '' && { model }) },
     mergeMethod: text('mergeMethod') as NonNullable<ChangeRepository['mergeMethod']>,
     maxRevisions: Number(text('maxRevisions')),
+    committer: committer.name + committer.email === '' ? null : committer,
     setup: text('setup') || null,
     acceptance: text('acceptance') || null,
     setupTimeoutSeconds: Number(text('setupTimeoutSeconds')),
@@ -39,8 +47,42 @@ export function readRepository(form: FormData): ChangeRepository {
     forge: text('forge') as NonNullable<ChangeRepository['forge']>,
     forgeUrl: text('forgeUrl') || null,
     requiredChecks: list('requiredChecks', '\n'),
-    ...(token !== '' && { credentials: { kind: 'token' as const, token } }),
+    ...readCredentials(form),
+    ...readSigningKey(form),
     ...(secrets && { secrets }),
     ...(removedSecrets.length > 0 && { removedSecrets }),
   };
+}
+
+function readCredentials(form: FormData): Pick<ChangeRepository, 'credentials'> {
+  const text = (name: string) => String(form.get(`credentials.${name}`) ?? '').trim();
+  switch (form.get('credentials') as CredentialChange) {
+    case 'keep':
+      return {};
+    case 'remove':
+      return { credentials: null };
+    case 'token': {
+      const [token, username] = [text('token'), text('username')];
+      return { credentials: { kind: 'token', token, ...(username !== '' && { username }) } };
+    }
+    case 'ssh': {
+      const [privateKey, knownHosts] = [text('privateKey'), text('knownHosts')].map(asFile);
+      return { credentials: { kind: 'ssh', privateKey, knownHosts } };
+    }
+  }
+}
+
+function readSigningKey(form: FormData): Pick<ChangeRepository, 'signingKey'> {
+  const key = String(form.get('signingKey') ?? '').trim();
+  const removes = form.get('removeSigningKey') === 'on';
+  if (removes && key !== '') {
+    throw new FormError('A new key cannot be removed. Leave the field empty.', 'signingKey');
+  }
+  if (removes) return { signingKey: null };
+  return key === '' ? {} : { signingKey: asFile(key) };
+}
+
+/** The lines of a text area. SSH reads a key only if its last line has an end. */
+function asFile(text: string): string {
+  return `${text.replaceAll('\r\n', '\n')}\n`;
 }

@@ -25,7 +25,7 @@ export function RepositoryPage() {
 
 function OneRepository({ repository }: { repository: Repository }) {
   const { may } = useWorkspace();
-  const { id, name, setup, acceptance, archivedAt } = repository;
+  const { id, name, setup, acceptance, committer, archivedAt } = repository;
   return (
     <Page
       isThing
@@ -68,9 +68,11 @@ function OneRepository({ repository }: { repository: Repository }) {
               ['Merge', repository.mergeMethod],
               ['Revisions', `at most ${repository.maxRevisions}`],
               ['Protected paths', repository.protectedPaths.join(', ')],
+              ['Committer', committer && <bdi>{describeCommitter(committer)}</bdi>],
               ['Folder', repository.path],
               ['Network of scripts', repository.network],
               ['Credentials', repository.credentials],
+              ['Signing key', repository.hasSigningKey ? 'set' : null],
               ['Forge', repository.forge === 'none' ? null : repository.forge],
               ['Required checks', repository.requiredChecks.join(', ')],
               ['Secret variables', repository.secretNames.join(', ')],
@@ -82,6 +84,10 @@ function OneRepository({ repository }: { repository: Repository }) {
       </div>
     </Page>
   );
+}
+
+function describeCommitter({ name, email }: NonNullable<Repository['committer']>): string {
+  return stripControls(`${name} <${email}>`);
 }
 
 function EditRepository({ repository }: { repository: Repository }) {
