@@ -3,7 +3,8 @@ import { type NameActor, readActors } from '../actors.js';
 import { printAttempts, readAttempts, sizeOf } from '../attempts.js';
 import type { Cli } from '../cli.js';
 import type { CommandSpec, Commands } from '../command.js';
-import { usageError } from '../failure.js';
+import { EXIT } from '../exit-codes.js';
+import { Failure, usageError } from '../failure.js';
 import { omitUndefined } from '../flags.js';
 import { readLog } from '../follow.js';
 import { LIST_OPTIONS, readList } from '../lists.js';
@@ -179,20 +180,45 @@ function readComment(remark: string): Comment {
   throw usageError(`${remark} is no remark.`, 'Write it as FILE:LINE:TEXT.');
 }
 
-function step(verb: string, summary: string, example: string): CommandSpec {
-  return {
-    usage: `${verb} <task>`,
-    summary,
-    examples: [example],
-    run: async (cli, [id = '']) => {
-      const params = { path: { id } };
-      const change = await cli.drover.post('/api/v1/changes/{id}/merge', { params });
-      cli.out.done(change, `Change ${change.id} goes on: ${change.state}`);
-    },
-  };
-}
+const merge: CommandSpec = {
+  usage: 'merge <task>',
+  summary: 'Ask hosts to merge an approved change now',
+  about: 'Hosts also try again now what they gave up: a proof, or the removal of a branch.',
+  examples: ['review merge $TASK'],
+  run: (cli, [id = '']) => goOn(cli, id),
+};
 
-const merge = step('merge', 'Ask hosts to merge an approved change now', 'review merge $TASK');
+/** Why a change in this state cannot be proven again, and the next step. */
+const NOT_PROVEN: Record<Exclude<Change['state'], 'PROVING'>, readonly [string, string]> = {
+  WORKING: ['is not submitted', 'Wait until its run submits it: `drover attach TASK`.'],
+  IN_REVIEW: ['is proven already', 'Approve it, or send it back: `drover review --help`.'],
+  APPROVED: ['is approved already', 'Have it merged with `drover change merge`.'],
+  MERGED: ['is merged', 'Continue it in a new task with `drover task continue`.'],
+  FAILED: ['failed', 'Work on it again with `drover task retry`.'],
+  CLOSED: ['is closed', 'Work on it again with `drover task retry`.'],
+};
+
+const submit: CommandSpec = {
+  usage: 'submit <task>',
+  summary: 'Ask hosts to prove a submitted change now',
+  about:
+    'The run of a task submits its change by itself. This command ends the wait after proofs that no ' +
+    'host could finish. It refuses a change in any state but PROVING.',
+  examples: ['change submit $TASK'],
+  run: async (cli, [id = '']) => {
+    const change = await readChange(cli, id);
+    if (change.state === 'PROVING') return goOn(cli, change.id);
+    const [why, advice] = NOT_PROVEN[change.state];
+    throw new Failure(`The change ${why} (${change.state}).`, advice, EXIT.refused);
+  },
+};
+
+/** Has hosts take the step of a change now. */
+async function goOn(cli: Cli, id: string): Promise<void> {
+  const params = { path: { id } };
+  const change = await cli.drover.post('/api/v1/changes/{id}/merge', { params });
+  cli.out.done(change, `Change ${change.id} goes on: ${change.state}`);
+}
 
 const queue: CommandSpec = {
   usage: 'queue',
@@ -271,7 +297,7 @@ const commands: Commands = {
     commands: [
       assign,
       start,
-      step('submit', 'Ask hosts to prove a submitted change again', 'change submit $TASK'),
+      submit,
       { ...approve, examples: ['change approve $TASK'] },
       { ...merge, examples: ['change merge $TASK'] },
       reset,

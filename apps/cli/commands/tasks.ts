@@ -12,6 +12,7 @@ import { LIST_OPTIONS, readList } from '../lists.js';
 import { cleanLine } from '../output/clean.js';
 import { formatAge, formatBar } from '../output/output.js';
 import { checkOut } from '../checkout.js';
+import { continueChange } from '../continue-change.js';
 import { readChange } from './changes.js';
 import { attachFiles } from '../attachments.js';
 import { TASK_OPTIONS, toTaskFields } from '../task-file.js';
@@ -262,27 +263,23 @@ const continueTask: CommandSpec = {
   usage: 'continue <task> <text>',
   summary: 'Continue the conversation of a finished task in a new task',
   about:
-    'Prints the ID of the new task. Follow it with `drover attach`. A task whose change is in review ' +
-    'goes on itself: the text is a request for changes.',
+    'Prints the ID of the new task. Follow it with `drover attach`. A task whose change is not merged ' +
+    'and not closed goes on itself, on its branch: a live run gets the text as a message, a change in ' +
+    'proof, in review or approved goes back to its agent, and a failed task is retried.',
   options: [['--attach <file...>', 'files for the agent, such as pictures']],
   examples: ["task continue $TASK 'Now add a test for week 53'"],
   run: async (cli, [id = '', text = ''], flags) => {
-    const params = { path: { id } };
-    const { status, pausedFor } = await readTask(cli.drover, id);
-    if (status === 'PAUSED' && pausedFor === 'review') {
-      const body = { body: text };
-      const change = await cli.drover.post('/api/v1/changes/{id}/request-changes', {
-        params,
-        body,
-      });
-      return cli.out.done(change, change.id);
+    const task = await readTask(cli.drover, id);
+    const files = flags.list('attach');
+    if (task.repositoryId !== null) {
+      const change = await continueChange(cli, task, { text, files });
+      if (change !== undefined) return cli.out.done(change, change.id);
     }
-    const attachments = await attachFiles(cli, flags.list('attach'));
-    const task = await cli.drover.post('/api/v1/agent-tasks/{id}/continue', {
-      params,
-      body: { text, ...(attachments !== undefined && { attachments }) },
-    });
-    cli.out.done(task, task.id);
+    const attachments = await attachFiles(cli, files);
+    const params = { path: { id: task.id } };
+    const body = { text, ...(attachments !== undefined && { attachments }) };
+    const next = await cli.drover.post('/api/v1/agent-tasks/{id}/continue', { params, body });
+    cli.out.done(next, next.id);
   },
 };
 

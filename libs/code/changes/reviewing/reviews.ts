@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Transaction } from '#lib/database';
 import { actorOf, type Caller, DroverError } from '#lib/kernel';
 import { TaskCommands } from '#lib/task-manager';
-import type { ChangeState } from '../domain/change-state.js';
+import { type ChangeState, STATES_OF_REVIEW } from '../domain/change-state.js';
 import { isApproved } from '../domain/change-decisions.js';
 import type { ChangeComment } from '../domain/review.js';
 import { type AfterCommit, ChangeMoves, illegalChange, type Mover } from '../moves/change-moves.js';
@@ -60,15 +60,16 @@ export class Reviews {
   }
 
   /**
-   * Sends a change back to its agent with the comments: a new run on the same branch.
+   * Sends a change back to its agent with the comments: a new run on the same branch. It ends a proof
+   * that is under way.
    *
    * @throws DroverError `change_not_found`, `change_moved`, `illegal_transition`
    */
   requestChanges(caller: Caller, id: string, request: ReviewRequest): Promise<WholeChange> {
     return this.within(caller, id, async (tx, by, change) => {
       if (request.headCommit !== undefined) refuseMoved(change, request.headCommit);
-      if (change.state !== 'IN_REVIEW' && change.state !== 'APPROVED')
-        throw illegalChange(change.state, 'WORKING');
+      const { state } = change;
+      if (!STATES_OF_REVIEW.some((one) => one === state)) throw illegalChange(state, 'WORKING');
       refuseWhileLanding(change, 'WORKING');
       const { body, comments } = request;
       const verdict = 'changes_requested' as const;

@@ -19,6 +19,9 @@ export class TaskContinuationController {
   @ApiOperation({
     operationId: 'continueTask',
     summary: 'Continue the conversation of a finished task in a new task',
+    description:
+      'If the task has a repository, the new task has a branch of its own, which begins with the ' +
+      'target. To go on with a failed change on its branch, comment on it and retry its task.',
   })
   @ApiCreatedResponse({ type: TaskDto })
   @ApiErrors('task_not_found', 'not_continuable', 'secrets_unreadable', 'queue_full')
