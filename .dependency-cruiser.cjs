@@ -143,6 +143,16 @@ module.exports = {
       },
     },
     {
+      name: 'only-workers-run-git',
+      comment: 'A server runs no git and asks no forge: hosts do, with steps that have leases.',
+      severity: 'error',
+      from: {
+        path: '^(apps|libs|tools)/',
+        pathNot: '^apps/worker/|^libs/code/(git|forges)/|\\.(int-|e2e-)?spec\\.ts$|/testing/',
+      },
+      to: { path: '^libs/code/(git/|forges/(?!domain/))' },
+    },
+    {
       name: 'forges-stand-alone',
       comment: 'Hosts use them on other machines: no Nest, no database.',
       severity: 'error',

@@ -154,6 +154,14 @@ it('a change is made, sent back, approved and merged', async () => {
   const checkedOut = await start(['task', 'checkout', id], clone).ended;
   expect([checkedOut.code, checkedOut.stderr]).toEqual([0, '']);
   expect(git(clone, 'branch', '--show-current')).toBe(branch);
+  // A second time it moves forward, and in the repository itself nothing is fetched.
+  git(clone, 'switch', '-q', 'main');
+  const itself = await start(['task', 'checkout', id], origin).ended;
+  expect([itself.code, git(origin, 'branch', '--show-current')]).toEqual([0, branch]);
+  git(origin, 'commit', '-q', '--allow-empty', '-m', 'more');
+  expect((await start(['task', 'checkout', id], clone).ended).code).toBe(0);
+  expect(git(clone, 'log', '-1', '--format=%s')).toBe('more');
+  expect(git(origin, 'for-each-ref', 'refs/remotes')).toBe('');
 });
 
 it('attempts at one change are awaited and compared, and one of them is approved', async () => {
@@ -318,10 +326,8 @@ it('each setting of a repository is set, shown and removed, but no secret is sho
     'example.com',
   ];
   const reviewer = ['--review', 'agent', '--reviewer', 'codex:gpt-5', '--network', 'allow'];
-  const added = await drover(
-    ...['repo', 'add', url, '--name', 'keys', ...files],
-    ...[...settings, ...lists, ...reviewer],
-  );
+  const add = ['repo', 'add', url, '--name', 'keys'];
+  const added = await drover(...add, ...files, ...settings, ...lists, ...reviewer);
   expect([added.code, added.stderr]).toEqual([0, '']);
   const shown = (await drover('repo', 'show', 'keys')).stdout;
   for (const line of [

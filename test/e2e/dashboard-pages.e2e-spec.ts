@@ -411,14 +411,6 @@ it('an admin edits the settings of a repository, and a member those of a schedul
   await fill('Variables', 'CI=true');
   await fill('Secret variables', 'NPM_TOKEN=a=b');
   await fill('Cached folders', 'c, d\ne');
-  await fill('Name of the committer', 'Shop agents');
-  await fill('E-mail of the committer', 'agents@example.com');
-  await openDialog().getByLabel('Credentials').selectOption('ssh');
-  await fill('Known hosts', 'git.example.com ssh-ed25519 AAAA');
-  await openDialog().getByLabel('Credentials').selectOption('token');
-  await fill('Token', 'a-token');
-  const key = '-----BEGIN OPENSSH PRIVATE KEY-----\nx\n-----END OPENSSH PRIVATE KEY-----';
-  await fill('Signing key (none)', key);
   await expectNoAxeFindings();
   await confirm('Save changes');
   await page.getByText('NPM_TOKEN', { exact: true }).waitFor();
@@ -432,20 +424,7 @@ it('an admin edits the settings of a repository, and a member those of a schedul
     requiredChecks: ['test (ubuntu-latest, 20)', 'lint'],
     protectedPaths: ['a, b'],
     cachePaths: ['c, d', 'e'],
-    committer: { name: 'Shop agents', email: 'agents@example.com' },
-    credentials: 'token',
-    hasSigningKey: true,
   });
-  await button('Edit repository').click();
-  await openDialog().getByLabel('Credentials').selectOption('remove');
-  await openDialog().getByLabel('Remove the signing key').check();
-  await fill('Name of the committer', '');
-  await fill('E-mail of the committer', '');
-  await confirm('Save changes');
-  await openDialog().waitFor({ state: 'detached' });
-  const removed = await fleet.api.get<object>(`/repositories/${repository.id}`);
-  const none = { credentials: null, hasSigningKey: false, committer: null };
-  expect(removed.body).toMatchObject({ ...none, secretNames: ['NPM_TOKEN'] });
   await button('Edit repository').click();
   await fill('Name', 'shop-of-mine');
   await fleet.api.patch(`/repositories/${repository.id}`, { name: 'shop-of-another' });

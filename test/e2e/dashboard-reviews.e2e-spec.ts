@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { newId } from '#lib/kernel';
 import { apiClient } from '../support/api-client.js';
 import { TestFleet } from '../support/fleet.js';
+import { waitFor } from '../support/wait-for.js';
 import { createPerson, listAxeFindingsInAllLooks, TestBrowser } from './dashboard/browser.js';
 
 /** Reviews of changes in the dashboard. A client of the API plays the host. */
@@ -119,9 +120,20 @@ it('a reviewer reads the diff, comments on a line and requests changes by keyboa
   const id = await aChange('Accept ISO weeks');
   await page.goto('/reviews');
   await page.getByRole('link', { name: 'Accept ISO weeks' }).click();
-  const file = page.getByRole('region', { name: 'src/date.ts' });
+  const file = page.getByRole('region', { name: 'src/date.ts', exact: true });
   await file.getByText('// ISO weeks, such as 2026-W48.').waitFor();
   await page.getByText('# Weeks').waitFor();
+  await file.locator('.token.keyword', { hasText: 'return' }).first().waitFor();
+  await page.setViewportSize({ width: 1_280, height: 240 });
+  const topAfter = async (key: string, isReached: (top: number) => boolean) => {
+    await page.keyboard.press(key);
+    const top = async () => (await file.boundingBox())?.y ?? NaN;
+    await waitFor(`the next file after ${key}`, async () => isReached(await top()));
+  };
+  await topAfter('j', (top) => Math.abs(top) < 8);
+  await topAfter('j', (top) => top < -8);
+  await topAfter('k', (top) => Math.abs(top) < 8);
+  await page.setViewportSize({ width: 1_280, height: 900 });
   await page.keyboard.press('v');
   await page.locator('.diff-split').first().waitFor();
   await page.keyboard.press('v');
@@ -160,6 +172,12 @@ it('a reviewer approves what the page shows', async () => {
   await page.getByRole('dialog').getByRole('button', { name: 'Approve' }).click();
   await page.locator('.page-head .badge', { hasText: 'Approved' }).waitFor();
   expect(await change(id)).toMatchObject({ state: 'APPROVED', headCommit: HEAD });
+  const later = `UPDATE changes SET step_due_at = now() + interval '1 hour' WHERE task_id = $1`;
+  await fleet.db.owner.query(later, [id]);
+  await page.keyboard.press('m');
+  await page.getByText('Merge requested').waitFor();
+  const due = `SELECT step_due_at <= now() AS is_due FROM changes WHERE task_id = $1`;
+  expect((await fleet.db.owner.query(due, [id])).rows).toEqual([{ is_due: true }]);
 });
 
 it('a repository is added, and its page shows its changes', async () => {
@@ -178,6 +196,44 @@ it('a repository is added, and its page shows its changes', async () => {
   await page.getByText('No task has named it yet').waitFor();
   await page.getByRole('region', { name: 'Acceptance' }).getByText('npm test').waitFor();
   expect(await listAxeFindingsInAllLooks(page)).toEqual([]);
+});
+
+it('an admin replaces and removes the committer and the keys of a repository', async () => {
+  const id = await aRepository();
+  const read = async () => (await fleet.api.get<object>(`/repositories/${id}`)).body;
+  const dialog = page.getByRole('dialog');
+  const edit = () => page.getByRole('button', { name: 'Edit repository' }).click();
+  const save = async () => {
+    await dialog.getByRole('button', { name: 'Save changes' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+  };
+  await page.goto(`/repositories/${id}`);
+  await edit();
+  await dialog.getByLabel('Name of the committer').fill('Shop agents');
+  await dialog.getByLabel('E-mail of the committer').fill('agents@example.com');
+  const credentials = dialog.getByLabel('Credentials');
+  await credentials.selectOption('ssh');
+  await dialog.getByLabel('Known hosts').waitFor();
+  expect(await listAxeFindingsInAllLooks(page)).toEqual([]);
+  await credentials.selectOption('token');
+  await dialog.getByLabel(/^Token/).fill('a-token');
+  const key = '-----BEGIN OPENSSH PRIVATE KEY-----\nx\n-----END OPENSSH PRIVATE KEY-----';
+  await dialog.getByLabel('Signing key').fill(key);
+  await save();
+  expect(await read()).toMatchObject({
+    committer: { name: 'Shop agents', email: 'agents@example.com' },
+    credentials: 'token',
+    hasSigningKey: true,
+  });
+  await page.getByText('Shop agents <agents@example.com>').waitFor();
+  await edit();
+  await credentials.selectOption('remove');
+  await dialog.getByLabel('Remove the signing key').check();
+  for (const label of ['Name', 'E-mail'])
+    await dialog.getByLabel(`${label} of the committer`).fill('');
+  await save();
+  const removed = { committer: null, credentials: null, hasSigningKey: false };
+  expect(await read()).toMatchObject(removed);
 });
 
 it('a reviewer compares attempts, and approves one of them', async () => {

@@ -110,6 +110,11 @@ function DiffOf({ change, commit, comments, onComment }: DiffOfProps) {
             comment.
           </>
         )}
+        {change.state === 'APPROVED' && may('MEMBER') && (
+          <>
+            , <kbd>m</kbd> merge now
+          </>
+        )}
       </p>
       <Loaded query={diff}>
         {(text) => (

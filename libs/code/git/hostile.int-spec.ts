@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import {
   chmodSync,
   mkdirSync,
@@ -8,13 +9,15 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { git } from './process/git.js';
+import { git, GitError } from './process/git.js';
 import { jailed } from './process/jail.js';
 import { measureChange, patchOf } from './landing/diff.js';
 import { land, type Landed } from './landing/land.js';
-import { withRemote } from './remote/remote.js';
+import { readRefs, withRemote } from './remote/remote.js';
 import { UnusableRepository } from './remote/unusable.js';
 import { whyUnsupported } from './repository/unsupported.js';
 import { TestRun } from './testing/bench.js';
@@ -170,6 +173,24 @@ const TRAPS: Trap[] = [
       ['core.alternateRefsCommand', 'TRAP'],
     ),
     spring: (repository) => repository.git('fetch', 'origin'),
+  },
+  {
+    name: 'submodules that the configuration has',
+    set: setting(
+      ['submodule.recurse', 'true'],
+      ['fetch.recurseSubmodules', 'true'],
+      ['push.recurseSubmodules', 'on-demand'],
+      ['submodule.sub.active', 'true'],
+      ['submodule.sub.url', 'ext::TRAP'],
+      ['submodule.sub.update', '!TRAP'],
+    ),
+    spring: (repository) => {
+      repository.write({ '.gitmodules': '[submodule "sub"]\n\tpath = sub\n\turl = ./sub\n' });
+      const entry = `160000,${repository.head()},sub`;
+      repository.git('update-index', '--add', '--cacheinfo', entry);
+      place.repository('copy/sub');
+      repository.git('submodule', 'update', '--no-fetch');
+    },
   },
   {
     name: 'configuration in further files',
@@ -334,6 +355,31 @@ describe('a repository', () => {
     },
   );
 
+  it('at a server that leads elsewhere is not read there, and its token goes nowhere else', async () => {
+    const asked: string[] = [];
+    const elsewhere = await listening((request, response) => {
+      asked.push(`${request.url} ${request.headers.authorization}`);
+      response.writeHead(404).end();
+    });
+    const leading = await listening(({ url = '' }, response) => {
+      response.writeHead(302, { location: `${elsewhere.origin}${url}` }).end();
+    });
+    const credentials = { kind: 'token', token: 'a-token-of-the-repository' } as const;
+    const remote = { url: `${leading.origin}/shop.git`, credentials };
+    await withRemote(remote, [], async (reached) => {
+      const { url, call } = reached;
+      const target = place.repository('mirror');
+      const calls = [
+        () => readRefs(reached, ['refs/heads/main']),
+        () => git(['fetch', url, 'main'], { ...call, gitDir: target.gitDir }),
+        () => git(['push', url, 'main'], { ...call, gitDir: target.gitDir }),
+      ];
+      for (const each of calls) await expect(each()).rejects.toThrow(GitError);
+    });
+    expect(asked).toEqual([]);
+    await Promise.all([leading.close(), elsewhere.close()]);
+  });
+
   it('with submodules or files of Git LFS is refused in a sentence', async () => {
     const plain = place.repository('plain', { 'a/.gitattributes': '*.bin text\n' });
     const lfs = place.repository('lfs', { 'a/.gitattributes': '*.bin filter=lfs diff=lfs\n' });
@@ -348,6 +394,16 @@ describe('a repository', () => {
     expect(await why(outer)).toMatch(/submodule at lib\/s/);
   });
 });
+
+async function listening(answer: RequestListener) {
+  const server = createServer(answer).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    close: () => new Promise((resolve) => server.close(resolve)),
+  };
+}
 
 describe('a snapshot', () => {
   it('follows no link, no git folder of the session, and no nested repository', async () => {
