@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
+import { agents } from './benchmarks/agents.js';
 import { backlog } from './benchmarks/backlog.js';
 import { claimComplete } from './benchmarks/claim-complete.js';
 import { claimHolds } from './benchmarks/claim-holds.js';
@@ -57,6 +58,7 @@ const ALL: readonly Benchmark[] = [
   usageReports,
   webhooks,
   modelProxy,
+  agents,
   codeWork,
   peers,
 ];
