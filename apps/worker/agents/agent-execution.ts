@@ -83,10 +83,12 @@ export async function startAgent(job: Job, options: AgentExecutionOptions): Prom
   const around = await code?.surroundings();
   const wanted = readReach(task.inputContext) ?? around?.reach ?? reachOf('none', []);
   const reach = strictestReach(reachOfRun(run), wanted, ...(around ? [around.reach] : []));
-  const { credentials, values } = await credentialsOf(job, reach.network);
-  options.learn(values);
-  const secrets = [...secretsOf(job, options.passedEnv), ...values];
+  const secrets = secretsOf(job, options.passedEnv);
   const redactor = new Redactor(secrets);
+  const credentials = await credentialsOf(job, reach.network, (values) => {
+    redactor.add(values);
+    options.learn(values);
+  });
   const large = new LargeParts({ api, runId: run.id, redactor, limit, log });
   const lines = new AgentLog(report, redactor, (text) => large.keep(text));
   // Routing knows prices, not the provider that the program speaks to.

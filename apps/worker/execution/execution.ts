@@ -44,9 +44,10 @@ export async function startExecution(
   const around = await options.code?.surroundings();
   const wanted = strictest(spec.reach, around?.reach);
   const reach = wanted && strictestReach(wanted, reachOfRun(job.run));
-  const { credentials, values } = await credentialsOf(job, reach?.network);
-  const secrets = [...secretsOf(job, options.passedEnv), ...values];
-  const output = new ProcessOutput(job.report, new Redactor(secrets));
+  const secrets = secretsOf(job, options.passedEnv);
+  const redactor = new Redactor(secrets);
+  const credentials = await credentialsOf(job, reach?.network, (values) => redactor.add(values));
+  const output = new ProcessOutput(job.report, redactor);
   const session = await driver.spawn({
     id: job.run.id,
     workspaceId: options.workspaceId,

@@ -1,7 +1,8 @@
-import { type HostCredential, looksSecret, type Network, valuesOfCredentials } from '#lib/kernel';
-import { secretsIn } from '#lib/session-runtime';
+import { looksSecret, type Network } from '#lib/kernel';
+import { secretsIn, type SessionSpec } from '#lib/session-runtime';
 import { FILES } from '../runs/run-folder.js';
 import type { Job } from './job.js';
+import { KnownCredentials, type KnownCredentialsParts } from './known-credentials.js';
 
 /** The variables of a session: the task's own, its secrets and Drover's. */
 export function environmentOf(
@@ -49,11 +50,15 @@ export function secretsOf({ run, task }: WithSecrets, passedEnv: Record<string, 
   return [run.token, ...named, ...secretsIn(task.inputContext), ...secretsIn(task.answers)];
 }
 
-/** The headers for the proxy of a session, and their values as secrets. Without a proxy there are none. */
+/** The headers for the proxy of a session. Without a proxy there are none. */
 export async function credentialsOf(
   { report }: Pick<Job, 'report'>,
   network: Network | undefined,
-): Promise<{ credentials: HostCredential[]; values: string[] }> {
-  const credentials = network === 'allow' ? await report.credentials() : [];
-  return { credentials, values: valuesOfCredentials(credentials) };
+  learn: KnownCredentialsParts['learn'],
+): Promise<SessionSpec['credentials']> {
+  if (network !== 'allow') return [];
+  const known = new KnownCredentials({ report, learn });
+  // A value that cannot be opened fails the start of the session.
+  await known.current();
+  return known.current;
 }

@@ -1,5 +1,5 @@
-import type { ExceededLimit } from '#lib/kernel';
-import type { HostCredential, Network, Reach } from '#lib/kernel';
+import type { ExceededLimit, Network, Reach } from '#lib/kernel';
+import type { CredentialSource } from '../sandbox/egress.js';
 import type { SessionSignal } from '../files/signals-file.js';
 import type { SessionLimits } from '../sandbox/limits.js';
 
@@ -91,8 +91,11 @@ export interface SessionSpec {
   network?: Network;
   /** For `allow`: the session reaches a host that every list admits, and the host's list too. */
   allowedHosts?: Reach['allowedHosts'];
-  /** For `allow`: headers that the proxy adds to requests. The session never gets them. */
-  credentials?: readonly HostCredential[];
+  /**
+   * For `allow`: headers that the proxy adds to requests. The session never gets them. A function
+   * needs `output`, since only this process can ask it.
+   */
+  credentials?: CredentialSource;
   /** Paths that a sandbox shows to this session in addition to those of the host, read-only. */
   shown?: readonly string[];
   /** Folders of the host that a sandbox shows at further paths, read-only. */

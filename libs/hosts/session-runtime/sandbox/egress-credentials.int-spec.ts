@@ -17,6 +17,7 @@ import { text } from 'node:stream/consumers';
 import { connect as connectTls, getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { type HostCredential, newId } from '#lib/kernel';
 import { selfSigned } from '../../../../test/support/certificates.js';
+import type { CredentialSource } from './egress.js';
 import { EgressProxy } from './egress-proxy.js';
 
 const dir = mkdtempSync(join(tmpdir(), 'drover-credentials-'));
@@ -70,7 +71,7 @@ const ofSecure = (more: Partial<HostCredential> = {}): HostCredential =>
   ofPlain({ host: `registry.test:${ports.secure}`, scheme: 'https', ...more });
 
 /** A proxy that admits all names of this machine. */
-async function aProxy(credentials: HostCredential[], privateHosts = privateOnes()) {
+async function aProxy(credentials: CredentialSource, privateHosts = privateOnes()) {
   const socket = join(dir, newId());
   const resolve = () => Promise.resolve(['127.0.0.1']);
   const egress = { socket, allowedHosts: [['*:*']], privateHosts, credentials };
@@ -92,6 +93,35 @@ const privateOnes = () =>
     `${name}:${ports.plain}`,
     `${name}:${ports.secure}`,
   ]);
+
+test('a credential that changes or is removed counts for the next request', async () => {
+  let current = [ofPlain()];
+  const { ask, socket } = await aProxy(() => Promise.resolve(current));
+  const url = `http://registry.test:${ports.plain}`;
+  // This connection lives on: the proxy reads its requests.
+  const tunnel = await tunnelTo(`registry.test:${ports.plain}`, socket);
+  const inTunnel = async (path: string) => {
+    tunnel.write(`GET ${path} HTTP/1.1\r\nHost: registry.test:${ports.plain}\r\n\r\n`);
+    await once(tunnel, 'data');
+  };
+  await ask(`${url}/a`);
+  await inTunnel('/b');
+  current = [ofPlain({ value: 'Bearer new' })];
+  await ask(`${url}/c`);
+  await inTunnel('/d');
+  current = [];
+  await ask(`${url}/e`);
+  await inTunnel('/f');
+  tunnel.destroy();
+  expect(received.map(([, path, { authorization }]) => [path, authorization])).toEqual([
+    ['/a', VALUE],
+    ['/b', VALUE],
+    ['/c', 'Bearer new'],
+    ['/d', 'Bearer new'],
+    ['/e', undefined],
+    ['/f', undefined],
+  ]);
+});
 
 test('a request to exactly the host of a credential carries it, whatever the session sends', async () => {
   const { ask } = await aProxy([ofPlain()]);

@@ -108,8 +108,8 @@ export class EgressProxy {
     this.keep(near);
     try {
       const target = targetOfConnect(incoming.url);
-      const asked = target && withCredential(target, this.egress.credentials);
-      if (asked?.credential !== undefined) return await this.read(asked, near, head);
+      const asked = target && (await this.withCredential(target));
+      if (target && asked?.credential) return await this.read({ target, asked }, near, head);
       const far = await this.dial(target, near);
       near.write(ESTABLISHED);
       joinAll(near, far, head);
@@ -124,13 +124,17 @@ export class EgressProxy {
    *
    * @throws Refusal
    */
-  private async read(target: Target, near: Socket, head: Buffer): Promise<void> {
-    await this.admittedAddresses(target);
+  private async read(
+    { target, asked }: { target: Target; asked: Target },
+    near: Socket,
+    head: Buffer,
+  ): Promise<void> {
+    await this.admittedAddresses(asked);
     near.write(ESTABLISHED);
     near.setTimeout(IDLE_MS, () => near.destroy());
     const first = head.length > 0 ? head : await firstBytes(near);
     if (first === undefined) return void near.destroy();
-    if (first[0] === TLS_HANDSHAKE) return this.pass(target, near, first);
+    if (first[0] === TLS_HANDSHAKE) return this.pass(asked, near, first);
     this.readable.set(near, target);
     near.unshift(first);
     this.server.emit('connection', near);
@@ -153,7 +157,7 @@ export class EgressProxy {
       const { url, socket } = incoming;
       const tunnel = this.readable.get(socket);
       const plain = tunnel === undefined ? targetOfRequest(url) : targetWithin(tunnel, url);
-      const target = plain && withCredential(plain, this.egress.credentials);
+      const target = plain && (await this.withCredential(plain));
       const credential = target?.credential;
       if (credential !== undefined && incoming.method === 'TRACE') {
         throw new Refusal(403, 'The answer to TRACE would repeat the credential.');
@@ -190,6 +194,13 @@ export class EgressProxy {
     } catch (error) {
       refuse(answer, toRefusal(error));
     }
+  }
+
+  /** The credential can change while the session lives. */
+  private async withCredential(target: Target): Promise<Target> {
+    const { credentials } = this.egress;
+    const current = typeof credentials === 'function' ? await credentials() : credentials;
+    return withCredential(target, current);
   }
 
   /**

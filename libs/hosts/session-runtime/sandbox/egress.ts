@@ -9,8 +9,12 @@ export interface Egress {
   /** The hosts with their ports that can have internal addresses. */
   privateHosts: readonly string[];
   /** The headers that the proxy adds. The session must not get them. */
-  credentials: readonly HostCredential[];
+  credentials: CredentialSource;
 }
+
+/** Credentials for hosts, or a function that is asked for them before each request. */
+export type CredentialSource =
+  readonly HostCredential[] | (() => Promise<readonly HostCredential[]>);
 
 /** The port of the proxy on the sandbox's own loopback address. */
 export const EGRESS_PORT = 6174;

@@ -1,14 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { basename, delimiter, isAbsolute, join } from 'node:path';
-import {
-  built,
-  type HostCredential,
-  type Network,
-  type Reach,
-  reachOf,
-  strictestReach,
-} from '#lib/kernel';
+import { built, type Network, type Reach, reachOf, strictestReach } from '#lib/kernel';
 import { findExecutable } from '../process/find-executable.js';
 import type { BorrowedFolder, SessionService } from '../drivers/driver.js';
 import type { SessionUser } from '../process/session-folder.js';
@@ -24,7 +17,7 @@ import {
   forwardingTo,
   type ServerAddress,
 } from './api-forwarder.js';
-import { type Egress, EGRESS_PORT, proxyVariables } from './egress.js';
+import { type CredentialSource, type Egress, EGRESS_PORT, proxyVariables } from './egress.js';
 import { findLoader } from './loader.js';
 import { isFile, isFolder, isWithin, look, mounts, NODE } from './mounts.js';
 import { isKnownProcessor, type Processor } from './seccomp.js';
@@ -85,7 +78,7 @@ export interface SandboxReach extends Partial<Reach> {
   /** The server that the session reaches without a network, too. */
   server?: ServerAddress;
   /** The headers that the proxy for allowed hosts adds. */
-  credentials?: readonly HostCredential[];
+  credentials?: CredentialSource;
   /** Further services of the host for a session without a network. */
   services?: readonly SessionService[];
 }
