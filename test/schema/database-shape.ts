@@ -122,5 +122,6 @@ function defaultOf(row: ColumnRow): string | null {
   const list = /^'\{([^"{}]*)\}'::[\w ]+\[\]$/.exec(row.expression)?.[1];
   if (list !== undefined) return JSON.stringify(list === '' ? [] : list.split(','));
   const literal = /^'(.*)'::[\w ]+(\(\d+\))?$/.exec(row.expression);
-  return literal?.[1] ?? row.expression;
+  // Postgres breaks long expressions into lines.
+  return literal?.[1] ?? row.expression.trim().replaceAll(/\s+/g, ' ');
 }

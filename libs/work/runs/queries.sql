@@ -100,7 +100,7 @@ appended AS (
   ORDER BY e.position
   RETURNING 1
 )
-SELECT (SELECT count(*)::int FROM appended) AS accepted FROM run
+SELECT (SELECT count(*)::int FROM appended) AS accepted, run.task_id FROM run
 
 -- assign_tasks
 WITH chosen AS MATERIALIZED (

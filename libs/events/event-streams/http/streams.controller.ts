@@ -84,7 +84,7 @@ export class StreamsController {
     summary: 'Stream the log of a task',
     description:
       'The answer is a stream of server-sent events with the name `log`. They are the ' +
-      'entries of `GET /agent-tasks/{id}/logs`, the oldest first, two seconds late. The ' +
+      'entries of `GET /agent-tasks/{id}/logs`, the oldest first. The ' +
       'stream begins with the first entry, or after the id from which it resumes. `reset` ' +
       'reports that missed entries no longer exist.',
   })

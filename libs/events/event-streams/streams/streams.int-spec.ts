@@ -431,6 +431,42 @@ describe('a stream of a log', () => {
     expect(future.events.map(({ event }) => event)).toEqual(['reset', 'log']);
   });
 
+  it('a log stream sends lines at once, and waits for an earlier one that is being written', async () => {
+    const own = await first.newWorkspace();
+    const { headers } = await aReader('VIEWER', own.id);
+    const body = { title: 'A task', taskType: 'test' };
+    const { body: task } = await own.api.post<{ id: string }>('/agent-tasks', body);
+    const agent = await own.newAgent();
+    const { body: claimed } = await agent.api.post<{ tasks: { run: { id: string } }[] }>(
+      `/agents/${agent.id}/claim`,
+    );
+    const runId = claimed.tasks[0]?.run.id;
+    const say = (message: string) =>
+      agent.api.post(`/runs/${runId}/logs`, { entries: [{ message, event: 'said' }] });
+    const path = `/agent-tasks/${task.id}/logs/stream?event=said`;
+    const stream = await follow(path, headers, second);
+    const messages = () => stream.events.map(({ data }) => data['message']);
+    // A busy machine can be slow for a while.
+    await waitFor('a line that arrives at once', async () => {
+      const count = stream.events.length;
+      await say('now');
+      const sent = Date.now();
+      await stream.atLeast(count + 1);
+      return Date.now() - sent < 1_000;
+    });
+    const before = stream.events.length;
+    const writer = await aWriter();
+    await writer.query(
+      `INSERT INTO task_log_lines (workspace_id, task_id, event, message, actor_kind)
+       VALUES ($1, $2, 'said', 'earlier', 'system')`,
+      [own.id, task.id],
+    );
+    await say('later');
+    await writer.query('COMMIT; BEGIN');
+    await stream.atLeast(before + 2);
+    expect(messages().slice(before)).toEqual(['earlier', 'later']);
+  });
+
   it('a log stream of a missing task is refused', async () => {
     const { headers } = await aReader();
     const stream = await follow(`/agent-tasks/${newId()}/logs/stream`, headers);

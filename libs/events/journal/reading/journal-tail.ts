@@ -113,18 +113,19 @@ export class JournalTail implements BeforeApplicationShutdown {
    * @returns undefined if it is not known after `withinMs`
    */
   async settled(withinMs: number): Promise<bigint | undefined> {
-    const bell = new Doorbell();
-    const leave = this.follow({ workspaceId: '', from: 0n, ring: () => bell.ring() });
-    const until = performance.now() + withinMs;
-    try {
-      for (let left = withinMs; left > 0; left = until - performance.now()) {
-        if (this.tail?.position !== undefined) break;
-        await bell.wait(left);
-      }
-      return this.tail?.position;
-    } finally {
-      leave();
-    }
+    return this.until(() => this.tail?.position, withinMs);
+  }
+
+  /** All rows up to this one exist, also those that are no events. Undefined while it hangs. */
+  get known(): bigint | undefined {
+    return this.tail?.isLate() === false ? this.tail.position : undefined;
+  }
+
+  /** Waits until all rows that are written now are known, or `withinMs` have passed. */
+  async reachEnd(withinMs: number): Promise<void> {
+    const { last } = await this.ends();
+    this.nudge();
+    await this.until(() => ((this.known ?? -1n) >= last ? true : undefined), withinMs);
   }
 
   /**
@@ -153,6 +154,23 @@ export class JournalTail implements BeforeApplicationShutdown {
     const { tail } = this;
     this.tail = undefined;
     await tail?.stop();
+  }
+
+  /** Runs the tail until a value is there, at most `withinMs`. */
+  private async until<T>(find: () => T | undefined, withinMs: number): Promise<T | undefined> {
+    const bell = new Doorbell();
+    const leave = this.follow({ workspaceId: '', from: 0n, ring: () => bell.ring() });
+    const until = performance.now() + withinMs;
+    try {
+      for (let left = withinMs; left > 0; left = until - performance.now()) {
+        const found = find();
+        if (found !== undefined) return found;
+        await bell.wait(left);
+      }
+      return find();
+    } finally {
+      leave();
+    }
   }
 
   private runFor<T>(all: Set<T>, one: T): () => void {

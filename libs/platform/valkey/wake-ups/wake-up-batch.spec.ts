@@ -10,6 +10,7 @@ function batchOf(
   const batch = new WakeUpBatch();
   for (const [id, count] of claims) batch.addClaims(id, count);
   for (const id of agents) batch.agents.add(id);
+  for (const id of agents) batch.logs.add(id);
   batch.coordinator = flags[0] ?? false;
   batch.resync = flags[1] ?? false;
   return batch;
@@ -27,6 +28,7 @@ describe('wake-ups between servers', () => {
           const part = decodeWakeUps('b', message) as WakeUpBatch;
           for (const [id, count] of part.claims) heard.addClaims(id, count);
           for (const id of part.agents) heard.agents.add(id);
+          for (const id of part.logs) heard.logs.add(id);
           heard.coordinator ||= part.coordinator;
           heard.resync ||= part.resync;
         }

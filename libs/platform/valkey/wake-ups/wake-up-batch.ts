@@ -7,6 +7,8 @@ export class WakeUpBatch {
   readonly agents = new Set<string>();
   /** Workspaces with steps of changes that are due. */
   readonly steps = new Set<string>();
+  /** Tasks with new lines in their logs. */
+  readonly logs = new Set<string>();
   coordinator = false;
   resync = false;
 
@@ -15,8 +17,9 @@ export class WakeUpBatch {
   }
 
   isEmpty(): boolean {
-    const { claims, agents, steps } = this;
-    return claims.size + agents.size + steps.size === 0 && !this.coordinator && !this.resync;
+    const { claims, agents, steps, logs } = this;
+    const ids = claims.size + agents.size + steps.size + logs.size;
+    return ids === 0 && !this.coordinator && !this.resync;
   }
 }
 
@@ -24,6 +27,7 @@ interface Wire {
   claims?: [string, number][];
   agents?: string[];
   steps?: string[];
+  logs?: string[];
   coordinator?: true;
   resync?: true;
 }
@@ -36,8 +40,9 @@ export function encodeWakeUps(sender: string, batch: WakeUpBatch): string[] {
   const claims = [...batch.claims];
   const agents = [...batch.agents];
   const steps = [...batch.steps];
+  const logs = [...batch.logs];
   const messages: Wire[] = [];
-  const longest = Math.max(claims.length, agents.length, steps.length);
+  const longest = Math.max(claims.length, agents.length, steps.length, logs.length);
   const parts = Math.ceil(longest / IDS_PER_MESSAGE);
   for (let part = 0; part < Math.max(parts, 1); part++) {
     const [from, to] = [part * IDS_PER_MESSAGE, (part + 1) * IDS_PER_MESSAGE];
@@ -45,6 +50,7 @@ export function encodeWakeUps(sender: string, batch: WakeUpBatch): string[] {
     if (claims.length > from) wire.claims = claims.slice(from, to);
     if (agents.length > from) wire.agents = agents.slice(from, to);
     if (steps.length > from) wire.steps = steps.slice(from, to);
+    if (logs.length > from) wire.logs = logs.slice(from, to);
     if (part === 0 && batch.coordinator) wire.coordinator = true;
     if (part === 0 && batch.resync) wire.resync = true;
     if (Object.keys(wire).length > 0) messages.push(wire);
@@ -67,6 +73,7 @@ export function decodeWakeUps(self: string, message: string): WakeUpBatch | unde
   }
   for (const id of listOf(wire['agents'])) if (typeof id === 'string') batch.agents.add(id);
   for (const id of listOf(wire['steps'])) if (typeof id === 'string') batch.steps.add(id);
+  for (const id of listOf(wire['logs'])) if (typeof id === 'string') batch.logs.add(id);
   batch.coordinator = wire['coordinator'] === true;
   batch.resync = wire['resync'] === true;
   return batch.isEmpty() ? undefined : batch;

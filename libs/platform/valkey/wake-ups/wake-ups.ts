@@ -23,6 +23,7 @@ export class WakeUps {
   private readonly coordinatorListeners: Listeners<[]>;
   private readonly signalListeners: Listeners<[string]>;
   private readonly stepListeners: Listeners<[string]>;
+  private readonly logListeners: Listeners<[string]>;
   private readonly resyncListeners: Listeners<[]>;
   private readonly cleanUp: (() => void)[];
   private batch = new WakeUpBatch();
@@ -44,6 +45,7 @@ export class WakeUps {
     this.coordinatorListeners = new Listeners(onError);
     this.signalListeners = new Listeners(onError);
     this.stepListeners = new Listeners(onError);
+    this.logListeners = new Listeners(onError);
     this.resyncListeners = new Listeners(onError);
     this.cleanUp = [
       subscriber.subscribe(CHANNEL, (message) => this.receive(message)),
@@ -105,6 +107,17 @@ export class WakeUps {
     return this.stepListeners.add(listener);
   }
 
+  /** The log of the task has new lines, which are no events. */
+  logs(taskId: string): void {
+    this.logListeners.call(taskId);
+    this.batch.logs.add(taskId);
+    this.notify();
+  }
+
+  onLogs(listener: (taskId: string) => void): () => void {
+    return this.logListeners.add(listener);
+  }
+
   /**
    * Calls back when wake-ups may have been lost, because the subscription was interrupted or
    * another server could not send. Waiters must then read Postgres.
@@ -156,6 +169,7 @@ export class WakeUps {
     for (const [workspaceId, count] of batch.claims) this.claimListeners.call(workspaceId, count);
     for (const agentId of batch.agents) this.signalListeners.call(agentId);
     for (const workspaceId of batch.steps) this.stepListeners.call(workspaceId);
+    for (const taskId of batch.logs) this.logListeners.call(taskId);
     if (batch.coordinator) this.coordinatorListeners.call();
     if (batch.resync) this.resyncListeners.call();
   }

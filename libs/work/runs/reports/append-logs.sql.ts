@@ -11,7 +11,7 @@ const LATE_SECONDS = 30;
  * Index: primary keys. $1 workspace, $2 run, $3 agent, $4 actor kind, $5 actor id, $6 JSON array of
  * {level, event, message, details}, $7 whether a task that has not begun is left out.
  */
-export const appendLogs = command<{ accepted: number }>(
+export const appendLogs = command<{ accepted: number; task_id: string }>(
   'append_logs',
   `
 WITH run AS MATERIALIZED (
@@ -41,5 +41,5 @@ appended AS (
   )}
   RETURNING 1
 )
-SELECT (SELECT count(*)::int FROM appended) AS accepted FROM run`,
+SELECT (SELECT count(*)::int FROM appended) AS accepted, run.task_id FROM run`,
 );

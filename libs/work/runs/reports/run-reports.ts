@@ -171,16 +171,17 @@ export class RunReports {
     const stored = reportAndStart(tenant, by, (begunOnly) => [
       [appendLogs, [...params, begunOnly]],
     ]);
-    const accepted = await stored.catch((error: unknown) => {
+    const appended = await stored.catch((error: unknown) => {
       allowed.refund();
       throw error;
     });
-    if (!accepted) {
+    if (!appended) {
       allowed.refund();
       return refuseReport(this.database, by);
     }
     this.leases.hear(by);
-    return accepted;
+    this.wakeUps.logs(appended.task_id);
+    return { accepted: appended.accepted };
   }
 
   /**

@@ -12,6 +12,8 @@ export interface LogFilter {
    * precede.
    */
   follow: boolean;
+  /** For a follower: no transaction can precede entries up to this id. */
+  settled?: string;
 }
 
 /** The level and those above it. */

@@ -26,7 +26,7 @@ export interface LogRow {
 
 /**
  * Ids are drawn when an entry is written, and it becomes visible at the commit, so an entry can
- * appear before later ones. After this time none does (ADR 31).
+ * appear after later ones. After this time none does (ADR 31).
  */
 const SETTLED_SECONDS = 2;
 
@@ -58,8 +58,12 @@ export function taskLogs(
     conditions.push(`l.id ${order === 'ASC' ? '>' : '<'} ${params.add(page.after)}::bigint`);
   if (filter.levels) conditions.push(`l.level = ANY(${params.add(filter.levels)}::text[])`);
   if (filter.event !== undefined) conditions.push(`l.event = ${params.add(filter.event)}`);
-  if (filter.follow)
-    conditions.push(`l.created_at < now() - interval '${SETTLED_SECONDS} seconds'`);
+  if (filter.follow) {
+    const isSettled = `l.id <= ${params.add(filter.settled ?? '0')}::bigint`;
+    conditions.push(
+      `(${isSettled} OR l.created_at < now() - interval '${SETTLED_SECONDS} seconds')`,
+    );
+  }
   const sql = query<LogRow>(
     '',
     `
