@@ -110,73 +110,121 @@ SELECT 'api_keys', v.state, v.count::float8 FROM (
 SELECT 1
 
 -- short_ids_agents
-SELECT id FROM agents
-WHERE workspace_id = $1 AND id BETWEEN $2::uuid AND $3::uuid
-ORDER BY id
-LIMIT 6
+SELECT range.nth::int, found.id
+FROM unnest($2::uuid[], $3::uuid[]) WITH ORDINALITY AS range (low, high, nth)
+CROSS JOIN LATERAL (
+  SELECT id FROM agents
+  WHERE workspace_id = $1 AND id BETWEEN range.low AND range.high
+  ORDER BY id
+  LIMIT 6
+) AS found
 
 -- short_ids_budgets
-SELECT id FROM usage_budgets
-WHERE workspace_id = $1 AND id BETWEEN $2::uuid AND $3::uuid
-ORDER BY id
-LIMIT 6
+SELECT range.nth::int, found.id
+FROM unnest($2::uuid[], $3::uuid[]) WITH ORDINALITY AS range (low, high, nth)
+CROSS JOIN LATERAL (
+  SELECT id FROM usage_budgets
+  WHERE workspace_id = $1 AND id BETWEEN range.low AND range.high
+  ORDER BY id
+  LIMIT 6
+) AS found
 
 -- short_ids_inbound_hooks
-SELECT id FROM inbound_hooks
-WHERE workspace_id = $1 AND id BETWEEN $2::uuid AND $3::uuid
-ORDER BY id
-LIMIT 6
+SELECT range.nth::int, found.id
+FROM unnest($2::uuid[], $3::uuid[]) WITH ORDINALITY AS range (low, high, nth)
+CROSS JOIN LATERAL (
+  SELECT id FROM inbound_hooks
+  WHERE workspace_id = $1 AND id BETWEEN range.low AND range.high
+  ORDER BY id
+  LIMIT 6
+) AS found
 
 -- short_ids_milestones
-SELECT id FROM milestones
-WHERE workspace_id = $1 AND id BETWEEN $2::uuid AND $3::uuid
-ORDER BY id
-LIMIT 6
+SELECT range.nth::int, found.id
+FROM unnest($2::uuid[], $3::uuid[]) WITH ORDINALITY AS range (low, high, nth)
+CROSS JOIN LATERAL (
+  SELECT id FROM milestones
+  WHERE workspace_id = $1 AND id BETWEEN range.low AND range.high
+  ORDER BY id
+  LIMIT 6
+) AS found
 
 -- short_ids_projects
-SELECT id FROM projects
-WHERE workspace_id = $1 AND id BETWEEN $2::uuid AND $3::uuid
-ORDER BY id
-LIMIT 6
+SELECT range.nth::int, found.id
+FROM unnest($2::uuid[], $3::uuid[]) WITH ORDINALITY AS range (low, high, nth)
+CROSS JOIN LATERAL (
+  SELECT id FROM projects
+  WHERE workspace_id = $1 AND id BETWEEN range.low AND range.high
+  ORDER BY id
+  LIMIT 6
+) AS found
 
 -- short_ids_questions
-SELECT id FROM questions
-WHERE workspace_id = $1 AND id BETWEEN $2::uuid AND $3::uuid
-ORDER BY id
-LIMIT 6
+SELECT range.nth::int, found.id
+FROM unnest($2::uuid[], $3::uuid[]) WITH ORDINALITY AS range (low, high, nth)
+CROSS JOIN LATERAL (
+  SELECT id FROM questions
+  WHERE workspace_id = $1 AND id BETWEEN range.low AND range.high
+  ORDER BY id
+  LIMIT 6
+) AS found
 
 -- short_ids_repositories
-SELECT id FROM repositories
-WHERE workspace_id = $1 AND id BETWEEN $2::uuid AND $3::uuid
-ORDER BY id
-LIMIT 6
+SELECT range.nth::int, found.id
+FROM unnest($2::uuid[], $3::uuid[]) WITH ORDINALITY AS range (low, high, nth)
+CROSS JOIN LATERAL (
+  SELECT id FROM repositories
+  WHERE workspace_id = $1 AND id BETWEEN range.low AND range.high
+  ORDER BY id
+  LIMIT 6
+) AS found
 
 -- short_ids_runs
-SELECT id FROM task_runs
-WHERE workspace_id = $1 AND id BETWEEN $2::uuid AND $3::uuid
-ORDER BY id
-LIMIT 6
+SELECT range.nth::int, found.id
+FROM unnest($2::uuid[], $3::uuid[]) WITH ORDINALITY AS range (low, high, nth)
+CROSS JOIN LATERAL (
+  SELECT id FROM task_runs
+  WHERE workspace_id = $1 AND id BETWEEN range.low AND range.high
+  ORDER BY id
+  LIMIT 6
+) AS found
 
 -- short_ids_schedules
-SELECT id FROM schedules
-WHERE workspace_id = $1 AND id BETWEEN $2::uuid AND $3::uuid
-ORDER BY id
-LIMIT 6
+SELECT range.nth::int, found.id
+FROM unnest($2::uuid[], $3::uuid[]) WITH ORDINALITY AS range (low, high, nth)
+CROSS JOIN LATERAL (
+  SELECT id FROM schedules
+  WHERE workspace_id = $1 AND id BETWEEN range.low AND range.high
+  ORDER BY id
+  LIMIT 6
+) AS found
 
 -- short_ids_task_templates
-SELECT id FROM task_templates
-WHERE workspace_id = $1 AND id BETWEEN $2::uuid AND $3::uuid
-ORDER BY id
-LIMIT 6
+SELECT range.nth::int, found.id
+FROM unnest($2::uuid[], $3::uuid[]) WITH ORDINALITY AS range (low, high, nth)
+CROSS JOIN LATERAL (
+  SELECT id FROM task_templates
+  WHERE workspace_id = $1 AND id BETWEEN range.low AND range.high
+  ORDER BY id
+  LIMIT 6
+) AS found
 
 -- short_ids_tasks
-SELECT id FROM agent_tasks
-WHERE workspace_id = $1 AND id BETWEEN $2::uuid AND $3::uuid
-ORDER BY id
-LIMIT 6
+SELECT range.nth::int, found.id
+FROM unnest($2::uuid[], $3::uuid[]) WITH ORDINALITY AS range (low, high, nth)
+CROSS JOIN LATERAL (
+  SELECT id FROM agent_tasks
+  WHERE workspace_id = $1 AND id BETWEEN range.low AND range.high
+  ORDER BY id
+  LIMIT 6
+) AS found
 
 -- short_ids_webhooks
-SELECT id FROM webhooks
-WHERE workspace_id = $1 AND id BETWEEN $2::uuid AND $3::uuid
-ORDER BY id
-LIMIT 6
+SELECT range.nth::int, found.id
+FROM unnest($2::uuid[], $3::uuid[]) WITH ORDINALITY AS range (low, high, nth)
+CROSS JOIN LATERAL (
+  SELECT id FROM webhooks
+  WHERE workspace_id = $1 AND id BETWEEN range.low AND range.high
+  ORDER BY id
+  LIMIT 6
+) AS found

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { Database } from '#lib/database';
-import type { ShortIds } from '#lib/http';
+import type { FindIds, ShortIds } from '#lib/http';
 import type { AuthenticatedRequest } from '#lib/identity';
 import { IDS_BETWEEN } from './ids-between.sql.js';
 
@@ -9,19 +9,21 @@ import { IDS_BETWEEN } from './ids-between.sql.js';
  * not learn other ids by guessing.
  */
 export class ShortIdsOfTenant implements ShortIds {
+  readonly collections: ReadonlySet<string> = new Set(Object.keys(IDS_BETWEEN));
+
   constructor(private readonly db: Database) {}
 
-  find(
-    request: FastifyRequest,
-    collection: string,
-    { from, to }: { from: string; to: string },
-  ): Promise<string[]> | undefined {
+  for(request: FastifyRequest): FindIds | undefined {
     const { caller } = request as AuthenticatedRequest;
-    const statement = IDS_BETWEEN[collection];
-    const isPerson = caller?.kind === 'user' || caller?.kind === 'api_key';
-    if (!isPerson || statement === undefined) return undefined;
+    if (caller?.kind !== 'user' && caller?.kind !== 'api_key') return undefined;
     const { workspaceId } = caller;
-    const rows = this.db.tenant(workspaceId).rows(statement, [workspaceId, from, to]);
-    return rows.then((found) => found.map(({ id }) => id));
+    return async (collection, ranges) => {
+      const [low, high] = [ranges.map(({ from }) => from), ranges.map(({ to }) => to)];
+      const params = [workspaceId, low, high];
+      const rows = await this.db.tenant(workspaceId).rows(IDS_BETWEEN[collection], params);
+      const found: string[][] = ranges.map(() => []);
+      for (const { nth, id } of rows) found[nth - 1]?.push(id);
+      return found;
+    };
   }
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { sharedServer, type TestServer } from '../../../test/support/shared-server.js';
 import { aProject } from '../../../test/support/factories.js';
 
-/** The first digits of an id in the path of a request. */
+/** The first digits of ids in requests. test/api/short-ids.int-spec.ts walks all places of ids. */
 
 type Workspace = Awaited<ReturnType<TestServer['newWorkspace']>>;
 
@@ -84,30 +84,67 @@ it('an agent must send whole ids', async () => {
   expect([answer.status, answer.body.code]).toEqual([400, 'validation_failed']);
 });
 
-it('every collection with short ids has its own table', async () => {
-  const projectId = await aProject(server.db.owner, mine.id);
-  const { id: agentId } = await mine.newAgent();
-  for (const [path, id] of [
-    ['projects', projectId],
-    ['agents', agentId],
-  ]) {
-    const { body } = await mine.api.get<{ id: string }>(`/${path}/${id?.slice(0, 30)}`);
-    expect(body.id).toBe(id);
-  }
-  for (const collection of [
-    'agent-tasks',
-    'runs',
-    'milestones',
-    'budgets',
-    'questions',
-    'repositories',
-    'changes',
-    'schedules',
-    'task-templates',
-    'webhooks',
-    'inbound-hooks',
-  ]) {
-    const { body } = await mine.api.get<{ code: string }>(`/${collection}/ffffffff`);
-    expect(`${collection}: ${body.code}`).toMatch(/: \w+_not_found$/);
-  }
+const AMBIGUOUS = '0198aaaa';
+const NEW = { title: 'New', taskType: 'nobody' };
+
+it.each<[string, string, object | undefined]>([
+  ['a filter', `/agent-tasks?parentTaskId=${AMBIGUOUS}`, undefined],
+  ['the ids of a bulk command', '/agent-tasks/bulk/archive', { ids: [TASKS[2], AMBIGUOUS] }],
+  ['a filter in a body', '/dead-letter/replay', { filter: { parentTaskId: AMBIGUOUS } }],
+  ['a dependency', '/agent-tasks', { ...NEW, dependsOn: [AMBIGUOUS] }],
+  [
+    'a dependency in a batch',
+    '/agent-tasks/batch',
+    { tasks: [NEW, { ...NEW, dependsOn: [{ taskId: AMBIGUOUS, policy: 'fail' }] }] },
+  ],
+  [
+    'the scope of a budget',
+    '/budgets',
+    { scope: 'task', scopeId: AMBIGUOUS, allocated: '1', recurrence: { every: 'day' } },
+  ],
+])('ambiguous digits in %s change nothing', async (_, path, body) => {
+  const answer = await (body ? mine.api.post(path, body) : mine.api.get(path));
+  expect(answer).toMatchObject({
+    status: 409,
+    body: { code: 'ambiguous_id', candidates: TASKS.slice(0, 2) },
+  });
+  const { body: page } = await mine.api.get<{ items: { status: string }[] }>('/agent-tasks');
+  expect(page.items.map(({ status }) => status)).toEqual(Array(3).fill('COMPLETED'));
+});
+
+it('tasks, schedules, templates and rules store whole ids', async () => {
+  const { api, id: workspaceId, newAgent } = await server.newWorkspace();
+  const projectId = await aProject(server.db.owner, workspaceId);
+  const { id: agentId } = await newAgent();
+  const project = projectId.slice(0, 35);
+  const task = { ...NEW, projectId: project, agentId: agentId.slice(0, 35) };
+  const { body: first } = await api.post<{ id: string }>('/agent-tasks', task);
+  expect(first).toMatchObject({ projectId });
+
+  const onFirst = { taskId: first.id.slice(0, 35), policy: 'ignore' };
+  const whole = { projectId, agentId, dependsOn: [{ taskId: first.id, policy: 'ignore' }] };
+  const template = { name: 'short', task: { ...task, dependsOn: [onFirst] } };
+  expect((await api.post('/task-templates', template)).body).toMatchObject({ task: whole });
+  const schedule = { name: 'short', everySeconds: 3_600, tasks: [template.task] };
+  expect((await api.post('/schedules', schedule)).body).toMatchObject({ tasks: [whole] });
+  const rules = [{ projectId: project, tier: 'opus' }];
+  const routing = await api.put('/model-routing', { enabled: true, tiers: {}, rules });
+  expect(routing.body).toMatchObject({ rules: [{ projectId }] });
+
+  const tasks = [{ ...task, dependsOn: [onFirst.taskId] }];
+  const batch = await api.post<{ items: { id: string }[] }>('/agent-tasks/batch', { tasks });
+  const path = `/agent-tasks/${batch.body.items[0]?.id}`;
+  expect((await api.get(path)).body).toMatchObject({ projectId, dependsOn: [first.id] });
+  await api.put(`${path}/dependencies`, { dependsOn: [] });
+  await api.post(`${path}/dependencies`, { dependsOn: [onFirst] });
+  expect((await api.get(path)).body).toMatchObject({ dependsOn: [first.id] });
+});
+
+it('digits select the tasks of a bulk command, also twice', async () => {
+  const { api, id: workspaceId } = await server.newWorkspace();
+  const digits = Array.from({ length: 300 }, (_, index) => `0198${1_000 + index}`);
+  for (const one of digits) await insertTask(workspaceId, `${one}-0000-7000-8000-000000000001`);
+  const ids = [...digits, digits[0]];
+  const { body } = await api.post('/agent-tasks/bulk/archive', { ids });
+  expect(body).toMatchObject({ matched: 300, changed: 300 });
 });

@@ -2,14 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Body, Controller, Get, HttpException, Param, Patch, Post, Query } from '@nestjs/common';
 import fc from 'fast-check';
 import { DroverError } from '#lib/kernel';
-import { Id, Int, JsonObject, NestedList, OneOf, Text, TextList } from './dto/fields.js';
+import { WholeId, Int, JsonObject, NestedList, OneOf, Text, TextList } from './dto/fields.js';
 import { PageQuery } from './dto/page-query.js';
 import { IfMatch, UuidParam } from './parameters/params.js';
 import { startTestServer, type TestServer } from './testing/app.js';
 import { Versioned } from './answers/etag.interceptor.js';
 
 class EdgeDto {
-  @Id() taskId!: string;
+  @WholeId() taskId!: string;
 }
 
 class ThingDto {

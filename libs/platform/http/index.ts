@@ -2,7 +2,7 @@ export { ClientGone, clientGone } from './connections/client-gone.js';
 export { createFastifyAdapter, DroverFastifyAdapter } from './server/adapter.js';
 export { API_PREFIX, configureHttp } from './server/configure.js';
 export * from './dto/fields.js';
-export { field, type FieldOptions } from './dto/field.js';
+export { field, type FieldOptions, type Names } from './dto/field.js';
 export { PageQuery } from './dto/page-query.js';
 export {
   csvFile,
@@ -16,7 +16,13 @@ export { EventStream, type ServerSentEvent, textOf } from './answers/event-strea
 export { Hot, type HotCall, isHotRoute, type RouteGuard } from './server/hot-route.js';
 export { listen, type ListenOptions } from './connections/listen.js';
 export { IfMatch, UuidParam } from './parameters/params.js';
-export { MAX_CANDIDATES, setShortIds, type ShortIds } from './parameters/short-ids.js';
+export {
+  type Collection,
+  type FindIds,
+  MAX_CANDIDATES,
+  setShortIds,
+  type ShortIds,
+} from './parameters/short-ids.js';
 export { Prefer } from './parameters/prefer.js';
 export { parseJsonBody } from './body/json-body.js';
 export { BodyBytes, RawBody } from './body/raw-body.js';

@@ -1,5 +1,5 @@
 import { NO_TIMES } from './mutations.js';
-import type { Parameter, Route, Schema } from './openapi.js';
+import { isId, type Parameter, type Route, type Schema } from './openapi.js';
 
 /** A query string that is wrong in one parameter. */
 export interface BadQuery {
@@ -38,7 +38,8 @@ const UNSTORABLE: Wrong[] = [
   ['with half of a character', 'a%ED%A0%80'],
 ];
 
-function wrongTexts({ type, enum: words, format, items, maxLength }: Schema): Wrong[] {
+function wrongTexts(schema: Schema): Wrong[] {
+  const { type, enum: words, format, items, maxLength } = schema;
   if (type === 'array') return items ? wrongTexts(items) : [];
   if (words) return [...UNSTORABLE, ['an unknown word', 'NO_SUCH_WORD']];
   if (type === 'integer') return NO_INTEGERS;
@@ -47,7 +48,7 @@ function wrongTexts({ type, enum: words, format, items, maxLength }: Schema): Wr
       ['no flag', 'maybe'],
       ['a number', '1'],
     ];
-  if (format === 'uuid') return [...UNSTORABLE, ['no UUID', 'not-a-uuid']];
+  if (isId(schema)) return [...UNSTORABLE, ['no UUID', 'not-a-uuid']];
   if (format === 'date-time') {
     return NO_TIMES.map((time) => ['no time', encodeURIComponent(time)] as const);
   }

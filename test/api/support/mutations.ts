@@ -1,4 +1,4 @@
-import type { Schema } from './openapi.js';
+import { isId, type Schema } from './openapi.js';
 import { sampleObject, sampleOf } from './samples.js';
 
 /** A body with one wrong value. */
@@ -153,7 +153,8 @@ function wrongNumbers({ minimum = 0, maximum = 0 }: Schema): Wrong[] {
   ];
 }
 
-function wrongTexts({ minLength = 0, maxLength, format, pattern }: Schema): Wrong[] {
+function wrongTexts(schema: Schema): Wrong[] {
+  const { minLength = 0, maxLength, format, pattern } = schema;
   const wrong: Wrong[] = [
     ...others('string'),
     ['with a NUL character', NUL],
@@ -163,7 +164,7 @@ function wrongTexts({ minLength = 0, maxLength, format, pattern }: Schema): Wron
   if (minLength === 1) wrong.push(['blank', ' \t ']);
   if (maxLength !== undefined) wrong.push(['too long', 'x'.repeat(maxLength + 1)]);
   if (pattern !== undefined) wrong.push(['of another form', '\u2603 \u2603']);
-  if (format === 'uuid') wrong.push(['no UUID', 'not-a-uuid'], ['in braces', `{${FINE_UUID}}`]);
+  if (isId(schema)) wrong.push(['no UUID', 'not-a-uuid'], ['in braces', `{${FINE_UUID}}`]);
   if (format === 'date-time') wrong.push(...NO_TIMES.map((time) => ['no time', time] as const));
   return wrong;
 }

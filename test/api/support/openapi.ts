@@ -1,4 +1,4 @@
-import type { TokenCaller } from '#lib/kernel';
+import { ID_PREFIX, type TokenCaller } from '#lib/kernel';
 import { sampleOf } from './samples.js';
 
 export type CallerKind = TokenCaller['kind'];
@@ -22,6 +22,16 @@ export interface Schema {
   properties?: Record<string, Schema>;
   required?: string[];
   additionalProperties?: boolean;
+}
+
+/** Whether the value is an id, of which some callers can send the first digits. */
+export function isShortId({ pattern, maxLength }: Schema): boolean {
+  return pattern === ID_PREFIX.source && maxLength === undefined;
+}
+
+/** Whether the value is an id. */
+export function isId(schema: Schema): boolean {
+  return schema.format === 'uuid' || isShortId(schema);
 }
 
 export interface Parameter {
@@ -104,7 +114,7 @@ function toRoute(
   const access = operation['x-drover-access'];
   if (isProtected !== (access !== undefined))
     throw new Error(`${method} ${path}: who may call it?`);
-  const isFree = ({ schema }: Parameter) => schema.format !== 'uuid' && schema.enum === undefined;
+  const isFree = ({ schema }: Parameter) => !isId(schema) && schema.enum === undefined;
   // The name of a file or of a host names nothing of a tenant.
   const words = within('path').filter(isFree);
   return {

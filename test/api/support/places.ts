@@ -1,6 +1,13 @@
 import { newId } from '#lib/kernel';
 import { GATEWAY_BODY, gatewayHeaders, isGatewayRoute } from './gateway.js';
-import type { CallerKind, Parameter, Route, Schema } from './openapi.js';
+import {
+  type CallerKind,
+  isId,
+  isShortId,
+  type Parameter,
+  type Route,
+  type Schema,
+} from './openapi.js';
 import { fillPath, type Wire, withQuery } from './requests.js';
 import { sampleObject } from './samples.js';
 import type { TenantCaller, Thing } from './tenant.js';
@@ -11,6 +18,8 @@ export interface Place {
   /** `id`, `agentId`; in a body `filter.agentId`, `ids.[]`, `dependsOn.[].|1.taskId`. */
   at: string;
   thing: Thing;
+  /** Whether people can send first digits there. */
+  short: boolean;
 }
 
 const BY_NAME: Record<string, Thing> = {
@@ -66,34 +75,25 @@ const BY_COLLECTION: Record<string, Thing> = {
   webhooks: 'webhook',
 };
 
-/**
- * Ids that a client chooses and that name nothing here, and the one that a person's body must not
- * contain.
- */
-const NO_THINGS = [
-  'bootId',
-  'previousBootId',
-  'parentTaskId',
-  'requestId',
-  'attachments',
-  'attachmentsId',
-];
+/** Ids that a client chooses and that name nothing here. */
+const NO_THINGS = ['bootId', 'previousBootId', 'requestId', 'attachments', 'attachmentsId'];
 
 /** Returns every place of the route's path, query and body. `headerPlaces` has the headers. */
 export function placesOf(route: Route): Place[] {
-  const named = (where: 'path' | 'query', name: string): Place => ({
+  const named = (where: 'path' | 'query', { name, schema }: Parameter): Place => ({
     in: where,
     at: name,
+    short: isShortId(schema.items ?? schema),
     // A filter names the rows to read. The body of a claim names the tasks to wait for.
     thing: where === 'query' && name === 'taskId' ? 'task' : thingOf(route, name),
   });
   return [
     ...route.pathParams
       .filter((param) => valueOf(param) === undefined)
-      .map(({ name }) => named('path', name)),
+      .map((param) => named('path', param)),
     ...route.queryParams
       .filter(({ schema }) => isId(schema) || isId(schema.items ?? {}))
-      .map(({ name }) => named('query', name)),
+      .map((param) => named('query', param)),
     ...bodyPlaces(route),
   ];
 }
@@ -102,15 +102,20 @@ export function placesOf(route: Route): Place[] {
 export function headerPlaces({ access }: Route): Place[] {
   const actsInWorkspace =
     access !== undefined && (access.role !== undefined || !access.kinds.includes('user'));
-  return actsInWorkspace ? [{ in: 'header', at: 'x-workspace-id', thing: 'workspace' }] : [];
+  if (!actsInWorkspace) return [];
+  return [{ in: 'header', at: 'x-workspace-id', thing: 'workspace', short: false }];
 }
 
 function bodyPlaces(route: Route): Place[] {
   const found: Place[] = [];
   const walk = (schema: Schema, path: string[]): void => {
-    if (isId(schema) && !NO_THINGS.includes(path.at(-1) ?? '')) {
+    const end = path.at(-1) ?? '';
+    // The parent of a new task is for agents alone, whose tasks have their own tests.
+    const isParent = end === 'parentTaskId' && path.at(-2) !== 'filter';
+    if (isId(schema) && !NO_THINGS.includes(end) && !isParent) {
       const name = path.filter((part) => /^\w/.test(part)).at(-1) as string;
-      found.push({ in: 'body', at: path.join('.'), thing: thingOf(route, name) });
+      const thing = thingOf(route, name);
+      found.push({ in: 'body', at: path.join('.'), thing, short: isShortId(schema) });
     }
     if (schema.items) walk(schema.items, [...path, '[]']);
     schema.oneOf?.forEach((one, index) => walk(one, [...path, `|${index}`]));
@@ -125,10 +130,6 @@ function bodyPlaces(route: Route): Place[] {
 /** A value that names no thing of a tenant: an id of the client, or the first word of a closed list. */
 function valueOf({ name, schema }: Parameter): string | undefined {
   return NO_THINGS.includes(name) ? newId() : (schema.enum?.[0] as string | undefined);
-}
-
-function isId({ format }: Schema): boolean {
-  return format === 'uuid';
 }
 
 function thingOf(route: Route, name: string): Thing {

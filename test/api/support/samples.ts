@@ -1,5 +1,5 @@
 import { newId } from '#lib/kernel';
-import type { Schema } from './openapi.js';
+import { isId, type Schema } from './openapi.js';
 
 /** Texts that match patterns which random texts do not match. */
 const BY_PATTERN: [RegExp, () => string][] = [
@@ -37,8 +37,9 @@ export function sampleObject(schema: Schema): Record<string, unknown> {
   return Object.fromEntries(required.map((name) => [name, sampleOf(properties[name] as Schema)]));
 }
 
-function sampleText({ format, pattern, minLength = 1 }: Schema): string {
-  if (format === 'uuid') return newId();
+function sampleText(schema: Schema): string {
+  const { format, pattern, minLength = 1 } = schema;
+  if (isId(schema)) return newId();
   if (format === 'date-time') return '2026-01-31T12:00:00Z';
   if (pattern !== undefined) {
     const make = BY_PATTERN.find(([marker]) => marker.test(pattern))?.[1];

@@ -1,9 +1,9 @@
-import { Id, Int, OneOf } from '#lib/http';
+import { WholeId, Int, OneOf } from '#lib/http';
 import { SESSION_STATUSES, type SessionStatus } from '../../sessions/domain/session.js';
 
 export class ListSessionsQuery {
   @OneOf(SESSION_STATUSES, { optional: true }) status?: SessionStatus;
-  @Id({ optional: true }) runId?: string;
+  @WholeId({ optional: true }) runId?: string;
   /**
    * `labels`, the default: a plain array in which each session's id is its label. `sessions`: all
    * fields, and the facts of the gateway.

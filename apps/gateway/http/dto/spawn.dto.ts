@@ -1,6 +1,6 @@
 import {
   Flag,
-  Id,
+  WholeId,
   Int,
   JsonObject,
   Nested,
@@ -25,7 +25,7 @@ const LONGEST_RUN_SECONDS = 31_536_000;
 
 /** The answer to a question that a run of the task asked. */
 export class SpawnAnswerDto {
-  @Id() questionId!: string;
+  @WholeId() questionId!: string;
   @Text({ max: 10_000 }) prompt!: string;
   @Text({ max: 10_000 }) answer!: string;
   @Text({ max: 1_000, optional: true, nullable: true }) answeredBy?: string | null;
@@ -61,10 +61,10 @@ export class SpawnContextDto {
  * `apiUrl`; or for a task without a run, with none of them.
  */
 export class SpawnAgentDto {
-  @Id() workspaceId!: string;
-  @Id() agentId!: string;
-  @Id() taskId!: string;
-  @Id({ optional: true }) runId?: string;
+  @WholeId() workspaceId!: string;
+  @WholeId() agentId!: string;
+  @WholeId() taskId!: string;
+  @WholeId({ optional: true }) runId?: string;
   @Text({ max: 1_000 }) label!: string;
   @Nested(() => SpawnContextDto) context!: SpawnContextDto;
   @Int(1, 2_147_483_647, { optional: true }) generation?: number;

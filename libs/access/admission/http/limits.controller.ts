@@ -33,7 +33,7 @@ export class LimitsController {
   @ApiOkResponse({ type: LimitsDto })
   @ApiErrors('validation_failed', 'workspace_not_found', 'version_mismatch')
   set(
-    @UuidParam('workspaceId') workspaceId: string,
+    @UuidParam('workspaceId', { whole: true }) workspaceId: string,
     @Body() body: SetLimitsDto,
     @IfMatch() version: number | undefined,
   ) {

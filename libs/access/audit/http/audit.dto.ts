@@ -3,7 +3,11 @@ import { Id, PageQuery, Text, Timestamp } from '#lib/http';
 import type { AuditEntryView, AuditFilter } from '../log/audit-log.js';
 
 export class AuditQuery extends PageQuery implements AuditFilter {
-  @Id({ optional: true, description: 'Only entries of this user or API key' }) actorId?: string;
+  @Id(() => ['members', 'api-keys'], {
+    optional: true,
+    description: 'Only entries of this user or API key',
+  })
+  actorId?: string;
 
   @Text({
     max: 100,

@@ -124,7 +124,10 @@ export class AuthController {
   @ApiOperation({ summary: 'End one of my sessions' })
   @ApiNoContentResponse()
   @ApiErrors('validation_failed', 'session_not_found')
-  endSession(@CurrentAccount() account: Account, @UuidParam('id') id: string): Promise<void> {
+  endSession(
+    @CurrentAccount() account: Account,
+    @UuidParam('id', { whole: true }) id: string,
+  ): Promise<void> {
     return this.sessions.endOwn(account.userId, id);
   }
 

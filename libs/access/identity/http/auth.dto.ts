@@ -1,4 +1,4 @@
-import { Id, Text } from '#lib/http';
+import { WholeId, Text } from '#lib/http';
 import { EMAIL_PATTERN } from '../domain/email.js';
 import { MAX_PASSWORD_LENGTH } from '../passwords/passwords.js';
 import { NewPassword } from './new-password.js';
@@ -20,12 +20,12 @@ export class SignInDto {
       'Needed if the account has a second factor: a code of the app, or a recovery code.',
   })
   code?: string;
-  @Id(WORKSPACE_ID) workspaceId?: string;
+  @WholeId(WORKSPACE_ID) workspaceId?: string;
 }
 
 export class RefreshTokensDto {
   @Text({ max: 200 }) refreshToken!: string;
-  @Id(WORKSPACE_ID) workspaceId?: string;
+  @WholeId(WORKSPACE_ID) workspaceId?: string;
 }
 
 export class ChangePasswordDto {

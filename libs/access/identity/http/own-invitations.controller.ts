@@ -63,7 +63,7 @@ export class OwnInvitationsController {
   @ApiErrors('validation_failed', 'invitation_not_found', 'already_member')
   accept(
     @CurrentAccount() { userId }: Account,
-    @UuidParam('id') id: string,
+    @UuidParam('id', { whole: true }) id: string,
   ): Promise<AcceptedInvitation> {
     return this.invitations.accept(userId, id);
   }
@@ -76,7 +76,10 @@ export class OwnInvitationsController {
   })
   @ApiNoContentResponse()
   @ApiErrors('validation_failed', 'invitation_not_found')
-  decline(@CurrentAccount() { userId }: Account, @UuidParam('id') id: string): Promise<void> {
+  decline(
+    @CurrentAccount() { userId }: Account,
+    @UuidParam('id', { whole: true }) id: string,
+  ): Promise<void> {
     return this.invitations.decline(userId, id);
   }
 }

@@ -18,7 +18,10 @@ export class UserSecondFactorController {
   })
   @ApiNoContentResponse()
   @ApiErrors('validation_failed', 'second_factor_off')
-  reset(@CurrentAccount() account: Account, @UuidParam('id') id: string): Promise<void> {
+  reset(
+    @CurrentAccount() account: Account,
+    @UuidParam('id', { whole: true }) id: string,
+  ): Promise<void> {
     return this.factors.reset(account, id);
   }
 }

@@ -53,7 +53,7 @@ export class UsersController {
   @ApiOperation({ summary: 'Get a user (operators)' })
   @ApiOkResponse({ type: UserDto })
   @ApiErrors('validation_failed', 'user_not_found')
-  get(@UuidParam('id') id: string): Promise<UserView> {
+  get(@UuidParam('id', { whole: true }) id: string): Promise<UserView> {
     return this.users.get(id);
   }
 
@@ -70,7 +70,7 @@ export class UsersController {
   @ApiOkResponse({ type: ChangedUserDto })
   @ApiErrors('validation_failed', 'user_not_found', 'version_mismatch', 'last_operator')
   change(
-    @UuidParam('id') id: string,
+    @UuidParam('id', { whole: true }) id: string,
     @Body() body: ChangeUserDto,
     @Query() { keepHooks }: KeepHooksQuery,
     @IfMatch() version: number | undefined,
@@ -86,7 +86,7 @@ export class UsersController {
   @ApiCreatedResponse({ type: NewPasswordDto })
   @ApiErrors('validation_failed', 'user_not_found')
   resetPassword(
-    @UuidParam('id') id: string,
+    @UuidParam('id', { whole: true }) id: string,
   ): Promise<{ userId: string; generatedPassword: string }> {
     return this.users.resetPassword(id);
   }
@@ -102,7 +102,7 @@ export class UsersController {
   })
   @ApiNoContentResponse()
   @ApiErrors('validation_failed', 'user_not_found')
-  async unlink(@UuidParam('id') id: string): Promise<void> {
+  async unlink(@UuidParam('id', { whole: true }) id: string): Promise<void> {
     await this.users.get(id);
     await this.identities.unlink(id);
   }

@@ -1,4 +1,15 @@
-import { Flag, HostList, Id, Int, ModelList, OneOf, OneOfList, PageQuery, Text } from '#lib/http';
+import {
+  Flag,
+  HostList,
+  Id,
+  WholeId,
+  Int,
+  ModelList,
+  OneOf,
+  OneOfList,
+  PageQuery,
+  Text,
+} from '#lib/http';
 import { type MemberRole, type Network, NETWORKS } from '#lib/kernel';
 import { EMAIL_PATTERN } from '../domain/email.js';
 import { MEMBER_ROLES } from '../domain/roles.js';
@@ -52,7 +63,7 @@ export class ChangeWorkspaceDto {
 }
 
 export class AddMemberDto {
-  @Id() userId!: string;
+  @WholeId() userId!: string;
   @OneOf(MEMBER_ROLES) role!: MemberRole;
 }
 
@@ -81,8 +92,9 @@ export class KeepHooksQuery {
 }
 
 export class AgentTokensQuery extends PageQuery {
-  @Id({ optional: true, description: 'Only tokens that this user issued.' }) issuedBy?: string;
-  @Id({ optional: true, description: 'Only tokens of this agent.' }) agentId?: string;
+  @Id('members', { optional: true, description: 'Only tokens that this user issued.' })
+  issuedBy?: string;
+  @Id('agents', { optional: true, description: 'Only tokens of this agent.' }) agentId?: string;
 }
 
 export class RevokeApiKeyQuery {

@@ -41,7 +41,7 @@ export class ArtifactPageDto {
 }
 
 export class ArtifactsQuery extends PageQuery {
-  @Id({ optional: true, description: 'Only artifacts of this run' }) runId?: string;
+  @Id('runs', { optional: true, description: 'Only artifacts of this run' }) runId?: string;
 
   @Text({ max: 500, optional: true, description: 'Only artifacts of this name' }) name?: string;
 }

@@ -52,7 +52,7 @@ export class AttachmentsController {
   @ApiErrors('unsupported_media_type')
   save(
     @CurrentCaller() caller: Caller,
-    @UuidParam('attachmentsId') id: string,
+    @UuidParam('attachmentsId', { whole: true }) id: string,
     @Param('name') name: string,
     @BodyStream() body: Streamed,
     @Headers('content-digest') digest?: string,
@@ -68,7 +68,10 @@ export class AttachmentsController {
   })
   @ApiOkResponse({ type: AttachmentListDto })
   @ApiErrors('validation_failed')
-  async list(@CurrentCaller() caller: Caller, @UuidParam('attachmentsId') id: string) {
+  async list(
+    @CurrentCaller() caller: Caller,
+    @UuidParam('attachmentsId', { whole: true }) id: string,
+  ) {
     return { items: await this.attachments.list(caller, id) };
   }
 }

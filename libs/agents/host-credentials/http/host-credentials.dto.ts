@@ -55,7 +55,7 @@ export class SetHostCredentialDto implements HostCredentialRequest {
 }
 
 export class HostCredentialQuery {
-  @Id({ optional: true, description: 'The project, instead of the whole workspace' })
+  @Id('projects', { optional: true, description: 'The project, instead of the whole workspace' })
   projectId?: string;
 }
 

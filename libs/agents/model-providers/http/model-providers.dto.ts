@@ -43,6 +43,6 @@ export class SetModelProviderDto implements ModelProviderRequest {
 }
 
 export class ModelProviderQuery {
-  @Id({ optional: true, description: 'The project, instead of the whole workspace' })
+  @Id('projects', { optional: true, description: 'The project, instead of the whole workspace' })
   projectId?: string;
 }

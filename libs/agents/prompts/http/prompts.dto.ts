@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { Id, Int, Nested, OneOf, Text, TextList } from '#lib/http';
+import { WholeId, Int, Nested, OneOf, Text, TextList } from '#lib/http';
 import type { Sent } from '#lib/kernel';
 import { type McpServerSetting, McpServerDto } from '#lib/projects';
 import type { CallsUpTo } from '../domain/past-calls.js';
@@ -34,7 +34,7 @@ export class PreviewPromptDto {
 }
 
 export class CallsUpToDto implements CallsUpTo {
-  @Id({ description: 'A run of the task, or of the task that it continues' })
+  @WholeId({ description: 'A run of the task, or of the task that it continues' })
   runId!: string;
 
   @Int(0, 1_000_000_000, { description: 'The number of its first tool calls, as in its log' })

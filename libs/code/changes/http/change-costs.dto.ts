@@ -32,7 +32,7 @@ const TO = 'Changes that ended before this time; now when left out. 366 days aft
 const ONLY = 'Only changes of this repository';
 
 export class ChangeCostsQuery extends PageQuery implements CostRequest {
-  @Id({ optional: true, description: ONLY }) repositoryId?: string;
+  @Id('repositories', { optional: true, description: ONLY }) repositoryId?: string;
   @Timestamp({ optional: true, description: FROM }) from?: string;
   @Timestamp({ optional: true, description: TO }) to?: string;
   @OneOf(FORMATS, { optional: true, description: FORMAT_DESCRIPTION }) format?: Format;
@@ -45,7 +45,7 @@ export class CostSummaryQuery implements CostRequest {
   })
   groupBy: CostGroup = 'agentKind';
 
-  @Id({ optional: true, description: ONLY }) repositoryId?: string;
+  @Id('repositories', { optional: true, description: ONLY }) repositoryId?: string;
   @Timestamp({ optional: true, description: FROM }) from?: string;
   @Timestamp({ optional: true, description: TO }) to?: string;
   @OneOf(FORMATS, {

@@ -80,7 +80,7 @@ export class ChangeStepsController {
   @ApiErrors('validation_failed', 'change_not_found', 'stale_step')
   renew(
     @CurrentCaller() agent: AgentCaller,
-    @UuidParam('changeId') changeId: string,
+    @UuidParam('changeId', { whole: true }) changeId: string,
     @Body() { generation }: HeldStepDto,
   ) {
     return this.steps.renew({ agent, changeId, generation });
@@ -99,7 +99,7 @@ export class ChangeStepsController {
   @ApiErrors('validation_failed', 'change_not_found', 'stale_step')
   plan(
     @CurrentCaller() agent: AgentCaller,
-    @UuidParam('changeId') changeId: string,
+    @UuidParam('changeId', { whole: true }) changeId: string,
     @Body() { generation, landingCommit }: PlanLandingDto,
   ) {
     return this.steps.plan({ agent, changeId, generation }, landingCommit);
@@ -116,7 +116,7 @@ export class ChangeStepsController {
   @ApiErrors('validation_failed', 'change_not_found', 'stale_step')
   notLanded(
     @CurrentCaller() agent: AgentCaller,
-    @UuidParam('changeId') changeId: string,
+    @UuidParam('changeId', { whole: true }) changeId: string,
     @Body() { generation }: HeldStepDto,
   ) {
     return this.steps.notLanded({ agent, changeId, generation });
@@ -135,7 +135,7 @@ export class ChangeStepsController {
   @ApiErrors('validation_failed', 'change_not_found', 'stale_step')
   recordPullRequest(
     @CurrentCaller() agent: AgentCaller,
-    @UuidParam('changeId') changeId: string,
+    @UuidParam('changeId', { whole: true }) changeId: string,
     @Body() { generation, ...found }: RecordPullRequestDto,
   ) {
     return this.pullRequests.record({ agent, changeId, generation }, found);
@@ -148,7 +148,7 @@ export class ChangeStepsController {
   @ApiErrors('validation_failed', 'change_not_found', 'stale_step')
   report(
     @CurrentCaller() agent: AgentCaller,
-    @UuidParam('changeId') changeId: string,
+    @UuidParam('changeId', { whole: true }) changeId: string,
     @Body() body: ReportStepDto,
   ) {
     return this.steps.report({ agent, changeId, generation: body.generation }, body);

@@ -159,7 +159,8 @@ export class ChangePageDto {
 
 export class ChangesQuery extends PageQuery {
   @OneOf(CHANGE_STATES, { optional: true }) state?: ChangeState;
-  @Id({ optional: true, description: 'Only changes of this repository' }) repositoryId?: string;
+  @Id('repositories', { optional: true, description: 'Only changes of this repository' })
+  repositoryId?: string;
 }
 
 export class ApproveChangeDto implements ReviewRequest {

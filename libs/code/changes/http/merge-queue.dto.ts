@@ -21,7 +21,7 @@ import {
 } from '../queue/merge-queue.js';
 
 export class MergeQueueQuery {
-  @Id({ optional: true, description: 'Only the branches of this repository' })
+  @Id('repositories', { optional: true, description: 'Only the branches of this repository' })
   repositoryId?: string;
 }
 

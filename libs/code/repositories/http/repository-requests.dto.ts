@@ -70,7 +70,7 @@ class NewCredentialsDto implements CredentialsRequest {
 
 /** The settings that requests to create and to change share. */
 class RepositorySettingsDto {
-  @Id({ ...NULL, description: 'The only project whose tasks use it' })
+  @Id('projects', { ...NULL, description: 'The only project whose tasks use it' })
   projectId?: string | null;
 
   @Text({

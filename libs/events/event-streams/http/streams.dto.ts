@@ -32,13 +32,16 @@ export class EventsQuery extends StreamQuery {
   })
   types?: string[];
 
-  @Id({ optional: true, description: 'Only events that name this task.' })
+  @Id('agent-tasks', { optional: true, description: 'Only events that name this task.' })
   taskId?: string;
 
-  @Id({ optional: true, description: 'Only events that name this agent.' })
+  @Id('agents', { optional: true, description: 'Only events that name this agent.' })
   agentId?: string;
 
-  @Id({ optional: true, description: 'Only events of tasks of this project and of its budget.' })
+  @Id('projects', {
+    optional: true,
+    description: 'Only events of tasks of this project and of its budget.',
+  })
   projectId?: string;
 }
 

@@ -51,7 +51,11 @@ export class HooksController {
     ...(['invalid_hook_signature', 'inbound_hook_disabled', 'hook_rule_refused'] as const),
     ...(['queue_full', 'database_unavailable'] as const),
   )
-  receive(@UuidParam() id: string, @BodyBytes() body: Buffer, @Req() request: FastifyRequest) {
+  receive(
+    @UuidParam('id', { whole: true }) id: string,
+    @BodyBytes() body: Buffer,
+    @Req() request: FastifyRequest,
+  ) {
     const { headers } = request;
     const traceparent = traceparentOfRequest(request);
     return this.receiver.receive(id, { headers, body, traceparent });

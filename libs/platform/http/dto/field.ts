@@ -1,6 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { ValidateBy, ValidateIf } from 'class-validator';
+import type { Collection } from '../parameters/short-ids.js';
 
 export interface FieldOptions {
   /** The field is optional. */
@@ -14,6 +15,8 @@ export interface FieldOptions {
 export interface FieldRule {
   /** Name of the rule for class-validator. */
   name: string;
+  /** The things that the field names by ids. Undefined: the ids must be whole. */
+  names?: Names;
   /** The text after the field's name when the rule fails. */
   message: string;
   holds(value: unknown): boolean;
@@ -21,13 +24,16 @@ export interface FieldRule {
   schema: ApiPropertyOptions;
 }
 
+/** The collections of the things that a field of the request's object names. */
+export type Names = (object: object) => readonly Collection[];
+
 /** One rule with its optionality and its part of the OpenAPI document. */
 export function field(rule: FieldRule, options: FieldOptions): PropertyDecorator {
   const { optional = false, nullable = false, description, example } = options;
   const message = nullable ? `${rule.message}, or null` : rule.message;
   const validator = { validate: rule.holds, defaultMessage: () => message };
   return applyDecorators(
-    ValidateBy({ name: rule.name, validator }),
+    ValidateBy({ name: rule.name, validator }, { context: rule.names }),
     ValidateIf((_, value) => !(optional && value === undefined) && !(nullable && value === null)),
     ApiProperty({
       ...rule.schema,
@@ -47,6 +53,7 @@ export function listField(
   const { minItems = 0, maxItems, ...rest } = options;
   const size = minItems === 0 ? `at most ${maxItems}` : `${minItems} to ${maxItems}`;
   const list: FieldRule = {
+    ...rule,
     name: `${rule.name}List`,
     message: `must be an array of ${size} items, each of which ${rule.message}`,
     holds: (value) =>

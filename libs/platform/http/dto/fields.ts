@@ -11,6 +11,7 @@ import {
 import {
   HOST_PATTERN,
   HOST_RULE,
+  ID_PREFIX,
   isStorableText,
   isTimeZone,
   isUuid,
@@ -21,7 +22,8 @@ import {
   MODEL_PATTERN,
   MODEL_RULE,
 } from '#lib/kernel';
-import { field, type FieldOptions, type FieldRule, listField } from './field.js';
+import { type Collection, SHORT_ID } from '../parameters/short-ids.js';
+import { field, type FieldOptions, type FieldRule, listField, type Names } from './field.js';
 
 interface TextOptions extends FieldOptions {
   /** Minimum number of characters. Default: 1, which also refuses a blank text. */
@@ -167,13 +169,39 @@ export function OneOfList(values: readonly string[], options: ListOptions): Prop
   return listField(oneOfRule(values), options);
 }
 
-/** A UUID. */
-export function Id(options: FieldOptions = {}): PropertyDecorator {
+/** An id that names nothing, or that the client chooses, or that no person sends: a UUID. */
+export function WholeId(options: FieldOptions = {}): PropertyDecorator {
   return field(ID_RULE, options);
 }
 
-export function IdList(options: ListOptions): PropertyDecorator {
+export function WholeIdList(options: ListOptions): PropertyDecorator {
   return listField(ID_RULE, options);
+}
+
+/**
+ * The id of a thing of the workspace, or its first digits, which become the whole id. Digits of
+ * several things are refused with 409.
+ *
+ * @param names the collection of the thing, or a function that reads it from the object
+ */
+export function Id(names: Collection | Names, options: FieldOptions = {}): PropertyDecorator {
+  return field(named(names), withShortIds(options));
+}
+
+export function IdList(names: Collection | Names, options: ListOptions): PropertyDecorator {
+  return listField(named(names), withShortIds(options));
+}
+
+function named(names: Collection | Names): FieldRule {
+  const collections = typeof names === 'string' ? [names] : [];
+  const read: Names = typeof names === 'string' ? () => collections : names;
+  return { ...ID_RULE, names: read, schema: { ...SHORT_ID_SCHEMA } };
+}
+
+/** Adds to the description that ids can be shortened. */
+export function withShortIds<T extends FieldOptions>(options: T): T {
+  const before = options.description?.replace(/\.?$/, '. ') ?? '';
+  return { ...options, description: `${before}${SHORT_ID}` };
 }
 
 /** A date and time with its offset, as in RFC 3339. It stays a string. */
@@ -255,6 +283,9 @@ function present({ optional, nullable }: FieldOptions): PropertyDecorator {
 function documented({ optional = false, nullable, description, example }: FieldOptions) {
   return { required: !optional, ...(nullable ? { nullable } : {}), description, example };
 }
+
+/** The schema of an id that can be shortened. */
+export const SHORT_ID_SCHEMA = { type: 'string', pattern: ID_PREFIX.source } as const;
 
 const ID_RULE: FieldRule = {
   name: 'id',

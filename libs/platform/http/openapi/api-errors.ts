@@ -1,6 +1,9 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiExtraModels, ApiProperty, ApiResponse, getSchemaPath } from '@nestjs/swagger';
 import { DroverError, type ErrorCode, ERRORS } from '#lib/kernel';
+import type { Operation } from './operations.js';
+
+export const PROBLEM = 'application/problem+json';
 
 class ProblemField {
   @ApiProperty({ example: 'dependsOn[0].taskId' }) field!: string;
@@ -78,13 +81,28 @@ function statusOf(code: ErrorCode): number {
  * Swagger merges descriptions of a status from several decorators, but uses only the last content.
  */
 function problemResponse(status: number, fresh: ErrorCode[], all: ErrorCode[]): MethodDecorator {
-  const examples = Object.fromEntries(
-    all.map((code) => [code, { $ref: `#/components/examples/${code}` }]),
-  );
-  const schema = { $ref: getSchemaPath(Problem) };
-  return ApiResponse({
-    status,
-    description: fresh.map((code) => `\`${code}\`: ${ERRORS[code].title}`).join('\n\n'),
-    content: { 'application/problem+json': { schema, examples } },
-  });
+  return ApiResponse({ status, description: describe(fresh), content: contentOf(examplesOf(all)) });
+}
+
+/** Adds an error to the responses of an operation in the document. */
+export function addError(responses: Operation['responses'], code: ErrorCode): void {
+  const { [statusOf(code)]: before } = responses as Record<number, Response | undefined>;
+  const examples = { ...before?.content?.[PROBLEM]?.examples, ...examplesOf([code]) };
+  const description = [before?.description ?? [], describe([code])].flat().join('\n\n');
+  responses[statusOf(code)] = { description, content: contentOf(examples) };
+}
+
+type Response = { description?: string; content?: Partial<ReturnType<typeof contentOf>> };
+type Examples = Record<string, { $ref: string }>;
+
+function describe(codes: readonly ErrorCode[]): string {
+  return codes.map((code) => `\`${code}\`: ${ERRORS[code].title}`).join('\n\n');
+}
+
+function examplesOf(codes: readonly ErrorCode[]): Examples {
+  return Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]));
+}
+
+function contentOf(examples: Examples) {
+  return { [PROBLEM]: { schema: { $ref: getSchemaPath(Problem) }, examples } };
 }

@@ -1,15 +1,11 @@
 import { getSchemaPath, type OpenAPIObject } from '@nestjs/swagger';
 import type { ErrorCode } from '#lib/kernel';
-import { exampleOf, Problem } from './api-errors.js';
-
-const PROBLEM = 'application/problem+json';
-const METHODS = ['get', 'put', 'post', 'delete', 'patch'] as const;
+import { exampleOf, Problem, PROBLEM } from './api-errors.js';
+import { operationsOf } from './operations.js';
 
 /** Documents for every route, which no decorator can do, that each error is a problem document. */
 export function describeErrors(document: OpenAPIObject): void {
-  const operations = Object.values(document.paths).flatMap((path) =>
-    METHODS.flatMap((method) => path[method] ?? []),
-  );
+  const operations = operationsOf(document);
   const content = { [PROBLEM]: { schema: { $ref: getSchemaPath(Problem) } } };
   for (const { responses } of operations) {
     // Any request can be refused, at least for its form.

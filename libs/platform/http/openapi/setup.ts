@@ -8,6 +8,7 @@ import { withNullTypes } from './null-types.js';
 import { operationId } from './operation-id.js';
 import { withPublicNames } from './public-names.js';
 import { describeErrors } from './refine.js';
+import { describeShortIds } from './short-ids.js';
 import { TAGS } from './tags.js';
 
 export interface OpenApiOptions {
@@ -38,6 +39,7 @@ function createOpenApiDocument(
     extraModels: [Problem],
     operationIdFactory: operationId,
   });
+  describeShortIds(document);
   describeErrors(document);
   options.refine?.(document);
   return withNullTypes(withPublicNames(document));

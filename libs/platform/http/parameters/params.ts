@@ -1,9 +1,9 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { ApiHeader, ApiParam } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { DroverError, ID_PREFIX, isUuid } from '#lib/kernel';
+import { DroverError, ID_PREFIX, isIdPrefix, isUuid } from '#lib/kernel';
 import { ApiErrors } from '../openapi/api-errors.js';
-import { completeId } from './short-ids.js';
+import { collectionOf, completeIds, finderFor, SHORT_ID } from './short-ids.js';
 
 interface IdParam {
   name: string;
@@ -16,10 +16,16 @@ const ReadUuid = createParamDecorator((param: IdParam, context: ExecutionContext
 );
 
 function readId(request: FastifyRequest, { name, whole }: IdParam): string | Promise<string> {
-  const { [name]: value } = request.params as Record<string, string>;
-  const isPrefix = !whole && !isUuid(value) && value !== undefined && ID_PREFIX.test(value);
-  if (!isPrefix) return requireUuid(name, value);
-  return completeId(request, name, value).then((id) => id ?? requireUuid(name, value));
+  const params = request.params as Record<string, string>;
+  const { [name]: value } = params;
+  if (whole || !isIdPrefix(value)) return requireUuid(name, value);
+  const find = finderFor(request);
+  const collection = collectionOf(request, name);
+  if (find === undefined || collection === undefined) return requireUuid(name, value);
+  // Readers of the request's path see the whole id too, such as the audit log.
+  const replace = (id: string) => void (params[name] = id);
+  const shortId = { digits: value, collections: () => [collection], field: name, replace };
+  return completeIds(find, [shortId]).then(() => params[name] as string);
 }
 
 /** @throws DroverError `validation_failed` */
@@ -28,10 +34,6 @@ export function requireUuid(field: string, value: unknown): string {
   throw new DroverError('validation_failed', { errors: [{ field, message: 'must be a UUID' }] });
 }
 
-const SHORT_ID =
-  'The id. People and API keys can send its first digits instead, at least 4, if only one thing ' +
-  'of a workspace has them.';
-
 /**
  * A path parameter that is a UUID, or its first digits: `@UuidParam('agentId') agentId: string`. A
  * malformed id gets 400 with the parameter's name, and digits of several things 409. The service
@@ -39,12 +41,10 @@ const SHORT_ID =
  * first digits with 400.
  */
 export function UuidParam(name = 'id', { whole = false } = {}): ParameterDecorator {
-  const words = whole
-    ? [ApiParam({ name, type: String, format: 'uuid' }), ApiErrors('validation_failed')]
-    : [
-        ApiParam({ name, type: String, format: 'uuid', description: SHORT_ID }),
-        ApiErrors('validation_failed', 'ambiguous_id'),
-      ];
+  const schema = whole
+    ? { format: 'uuid' }
+    : { pattern: ID_PREFIX.source, description: `The id. ${SHORT_ID}` };
+  const words = [ApiParam({ name, type: String, ...schema }), ApiErrors('validation_failed')];
   return documented(ReadUuid({ name, whole }), words);
 }
 

@@ -1,15 +1,16 @@
 import { RequestMethod } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, preHandlerHookHandler } from 'fastify';
 import { Database } from '#lib/database';
 import { DroverError } from '#lib/kernel';
 import { Logger, type Tracing } from '#lib/observability';
 import { DroverFastifyAdapter } from './adapter.js';
-import type { HotLane, RouteGuard } from './hot-route.js';
+import { type HotLane, isHotRoute, type RouteGuard } from './hot-route.js';
 import { IdempotentRequests } from '../idempotency/requests.js';
 import { ProblemFilter } from '../problem/problem.filter.js';
 import { traceRequests } from './trace-requests.js';
 import { DtoPipe } from '../validation/pipe.js';
+import { rememberRequest } from '../validation/request-of.js';
 
 export const API_PREFIX = 'api/v1';
 
@@ -52,6 +53,7 @@ export function configureHttp(app: NestFastifyApplication, options: HttpOptions 
   }
   addAnswerHeaders(adapter);
   addRequestHook(adapter);
+  rememberRequests(adapter);
   if (options.tracing) traceRequests(adapter.getInstance<FastifyInstance>(), options.tracing);
 }
 
@@ -87,5 +89,17 @@ function addRequestHook(adapter: DroverFastifyAdapter): void {
       return;
     }
     done();
+  });
+}
+
+/** For the pipe of bodies and queries. A hot route has none, and passes its requests on itself. */
+function rememberRequests(adapter: DroverFastifyAdapter): void {
+  const remember: preHandlerHookHandler = (request, _, done) => {
+    rememberRequest(request);
+    done();
+  };
+  adapter.getInstance<FastifyInstance>().addHook('onRoute', (route) => {
+    if (isHotRoute(route.config)) return;
+    route.preHandler = [route.preHandler ?? [], remember].flat();
   });
 }

@@ -13,7 +13,7 @@ import { requireUuid } from '../parameters/params.js';
 import { prefersMinimal } from '../parameters/prefer.js';
 import type { ProblemFilter } from '../problem/problem.filter.js';
 import { traceparentOfRequest } from './trace-requests.js';
-import { validateDto } from '../validation/pipe.js';
+import { readDto } from '../validation/pipe.js';
 import type { DtoClass } from '../validation/plan.js';
 import { isVersioned, setEtagOf } from '../answers/etag.interceptor.js';
 
@@ -110,16 +110,21 @@ export function hotHandler(route: HotRoute, lane: HotLane, times: RouteTimes) {
   const idempotent = isIdempotent(method) ? lane.idempotentRequests() : undefined;
   const versioned = isVersioned(method);
 
-  const call = (request: IdempotentRequest, reply: FastifyReply) =>
-    method.call(controller, {
-      caller: request.caller as Caller,
-      id: param ? requireUuid(param, (request.params as Record<string, unknown>)[param]) : '',
-      body: validateDto(route.body as DtoClass, request.body),
-      idempotency: request.idempotency,
-      reply,
-      traceparent: traceparentOfRequest(request),
-      minimal: prefersMinimal(request.headers),
-    });
+  const call = (request: IdempotentRequest, reply: FastifyReply) => {
+    const id = param ? requireUuid(param, (request.params as Record<string, unknown>)[param]) : '';
+    const callWith = (body: object) =>
+      method.call(controller, {
+        caller: request.caller as Caller,
+        id,
+        body,
+        idempotency: request.idempotency,
+        reply,
+        traceparent: traceparentOfRequest(request),
+        minimal: prefersMinimal(request.headers),
+      });
+    const body = readDto(request, route.body as DtoClass, request.body);
+    return body instanceof Promise ? body.then(callWith) : callWith(body);
+  };
 
   const run = (admitted: boolean, request: FastifyRequest, reply: FastifyReply) => {
     if (!admitted) throw new DroverError('forbidden');

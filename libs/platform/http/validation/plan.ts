@@ -1,6 +1,7 @@
 import { defaultMetadataStorage } from 'class-transformer/cjs/storage.js';
 import type { TransformMetadata } from 'class-transformer/types/interfaces/index.js';
 import { getMetadataStorage, type ValidationArguments, ValidationTypes } from 'class-validator';
+import type { Names } from '../dto/field.js';
 import { messageOf } from './message.js';
 
 export type DtoClass = new () => object;
@@ -16,6 +17,8 @@ export interface Rule {
   applies(object: object, value: unknown): boolean;
   holds(value: unknown, args: ValidationArguments): boolean;
   message(args: ValidationArguments): string;
+  /** The things that the value names by ids. */
+  readonly names: Names | undefined;
   readonly constraints: readonly unknown[];
 }
 
@@ -91,6 +94,7 @@ function compileRules(metadata: ValidationMetadata): Rule[] {
       holds: (value, args) => synchronous(instance.validate(value, args), validator.name),
       message: (args) => messageOf(metadata.message ?? instance.defaultMessage?.(args), args),
       constraints: metadata.constraints ?? [],
+      names: metadata.context as Names | undefined,
     };
   });
 }

@@ -1,5 +1,7 @@
 import type { ValidationArguments } from 'class-validator';
 import { type FieldError, isStorableText } from '#lib/kernel';
+import type { ShortId } from '../parameters/short-ids.js';
+import { expandIds } from './expand-ids.js';
 import type { FieldPlan, Plan, Rule } from './plan.js';
 
 /**
@@ -11,6 +13,8 @@ export const MAX_FIELD_ERRORS = 50;
 export interface Visit {
   readonly errors: FieldError[];
   readonly fromQuery: boolean;
+  /** Collects the first digits of ids. Undefined: ids must be whole. */
+  readonly shortIds?: ShortId[] | undefined;
 }
 
 /**
@@ -62,13 +66,17 @@ function buildField(field: FieldPlan, { raw, instance, path, visit }: FieldVisit
   }
 }
 
+interface RuleVisit {
+  target: object;
+  value: unknown;
+  name: string;
+  visit: Visit;
+}
+
 /**
  * @returns false if an error was reported, so that one wrong type is one error, not five
  */
-function rulesHold(
-  field: FieldPlan,
-  at: { target: object; value: unknown; name: string; visit: Visit },
-): boolean {
+function rulesHold(field: FieldPlan, at: RuleVisit): boolean {
   let args: ValidationArguments | undefined;
   for (const rule of field.rules) {
     args = argsOf(field, rule, at);
@@ -79,11 +87,28 @@ function rulesHold(
       report(at.visit, `${at.name}[${wrong}]`, withoutEach(rule.message(args)));
       return false;
     }
-    if (rule.each || !rule.holds(at.value, args)) {
+    if (rule.each || !(rule.holds(at.value, args) || holdsForWholeIds(field, rule, at, args))) {
       report(at.visit, at.name, rule.message(args));
       return false;
     }
   }
+  return true;
+}
+
+/** Whether the rule holds if each id is whole. Then the digits wait for their ids. */
+function holdsForWholeIds(
+  field: FieldPlan,
+  { names, holds }: Rule,
+  { target, name, visit }: RuleVisit,
+  args: ValidationArguments,
+): boolean {
+  if (names === undefined || visit.shortIds === undefined) return false;
+  // The collections can depend on fields that follow.
+  const collections = () => names(target);
+  const shortIds = expandIds(target, field.name, { collections, field: name });
+  if (shortIds.length === 0) return false;
+  if (!holds((target as Record<string, unknown>)[field.name], args)) return false;
+  visit.shortIds.push(...shortIds);
   return true;
 }
 

@@ -19,7 +19,7 @@ import {
 import fc from 'fast-check';
 import { PartialType } from '@nestjs/swagger';
 import { DroverError, type FieldError } from '#lib/kernel';
-import { Flag, IdList, Int, OneOf, Text, Timestamp } from '../dto/fields.js';
+import { Flag, WholeIdList, Int, OneOf, Text, Timestamp } from '../dto/fields.js';
 import { validateDto } from './pipe.js';
 import { MAX_FIELD_ERRORS } from './run.js';
 
@@ -47,7 +47,7 @@ class OwnDto {
   @Int(0, 1, { optional: true, nullable: true }) share?: number | null;
   @Flag({ optional: true }) flag?: boolean;
   @Timestamp({ optional: true }) at?: string;
-  @IdList({ maxItems: 2, minItems: 1, optional: true }) ids?: string[];
+  @WholeIdList({ maxItems: 2, minItems: 1, optional: true }) ids?: string[];
 }
 
 function errorsOf(type: new () => object, value: unknown, fromQuery = false): FieldError[] {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { validate, version } from 'uuid';
-import { idsWith, isUuid, newId } from './ids.js';
+import { idsWith, idWith, isUuid, newId } from './ids.js';
 
 const MANY = 10_000;
 const many = () => Array.from({ length: MANY }, () => newId());
@@ -47,6 +47,11 @@ it.each([
   expect(idsWith(prefix)).toEqual({ from, to });
 });
 
-it('no id has more than 32 digits', () => {
-  expect(idsWith('0'.repeat(33))).toBeUndefined();
+it.each([
+  ['0198', '01980000-0000-7000-8000-000000000000'],
+  ['0198C0DE-7', '0198c0de-7000-7000-8000-000000000000'],
+  ['0198c0de00007abc9', '0198c0de-0000-7abc-9000-000000000000'],
+])('the digits %s begin an id that is valid', (prefix, id) => {
+  expect(idWith(prefix)).toBe(id);
+  expect(isUuid(id)).toBe(true);
 });

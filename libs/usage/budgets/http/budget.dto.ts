@@ -1,5 +1,16 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { Flag, Id, Nested, OneOf, PageQuery, Timestamp, TimeZone, TokenCount } from '#lib/http';
+import {
+  type Collection,
+  Flag,
+  Id,
+  type Names,
+  Nested,
+  OneOf,
+  PageQuery,
+  Timestamp,
+  TimeZone,
+  TokenCount,
+} from '#lib/http';
 import type { BudgetView, RecurrenceView } from '../allocation/budget-view.js';
 import type { BudgetChange, BudgetRequest, Reallocation } from '../allocation/budgets.js';
 import {
@@ -23,6 +34,17 @@ const START =
   'weekday or day of the month. Without it, they begin at midnight, on Mondays, or on the first.';
 const END = 'The end of the period, which is not part of it. It must be left out with recurrence.';
 
+const SCOPED: Readonly<Record<BudgetScope, readonly Collection[]>> = {
+  global: [],
+  project: ['projects'],
+  milestone: ['milestones'],
+  task: ['agent-tasks'],
+};
+
+/** A filter without a scope names a thing of any of them. */
+const scopeOf: Names = ({ scope }: { scope?: BudgetScope }) =>
+  scope === undefined ? Object.values(SCOPED).flat() : SCOPED[scope];
+
 export class RecurrenceRequestDto implements Recurrence {
   @OneOf(EVERY, { description: 'The length of the periods' })
   every!: Every;
@@ -38,7 +60,7 @@ export class CreateBudgetDto implements BudgetRequest {
   @OneOf(BUDGET_SCOPES)
   scope!: BudgetScope;
 
-  @Id({
+  @Id(scopeOf, {
     optional: true,
     description: 'The project, milestone or task. It can be left out with the scope global.',
   })
@@ -85,7 +107,7 @@ export class ChangeBudgetDto implements BudgetChange {
 }
 
 export class ReallocateBudgetDto {
-  @Id({ description: 'The budget that receives the tokens' })
+  @Id('budgets', { description: 'The budget that receives the tokens' })
   to!: string;
 
   @TokenCount({ min: 1n })
@@ -96,7 +118,7 @@ export class ListBudgetsQuery extends PageQuery {
   @OneOf(BUDGET_SCOPES, { optional: true })
   scope?: BudgetScope;
 
-  @Id({ optional: true })
+  @Id(scopeOf, { optional: true })
   scopeId?: string;
 
   @Flag({ optional: true, description: 'Only budgets whose period includes the present' })

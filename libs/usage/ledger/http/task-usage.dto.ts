@@ -7,7 +7,7 @@ const tokens = { type: String, example: '8970' };
 const usdOrNull = { type: String, nullable: true, example: '0.042' };
 
 export class TaskUsageQuery extends PageQuery {
-  @Id({ optional: true, description: 'Only reports of this run' })
+  @Id('runs', { optional: true, description: 'Only reports of this run' })
   runId?: string;
 }
 

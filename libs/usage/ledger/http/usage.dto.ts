@@ -47,16 +47,22 @@ export class UsageQuery extends PageQuery implements UsageRequest {
   @Day({ optional: true, description: 'The last day; today by default' })
   to?: string;
 
-  @Id({
+  @Id('projects', {
     optional: true,
     description: 'Only usage of tasks that belonged to the project at that time',
   })
   projectId?: string;
 
-  @Id({ optional: true, description: 'Only usage of this agent. It requires groupBy=day.' })
+  @Id('agents', {
+    optional: true,
+    description: 'Only usage of this agent. It requires groupBy=day.',
+  })
   agentId?: string;
 
-  @Id({ optional: true, description: 'Only usage of this one. It requires groupBy=day.' })
+  @Id('agent-tasks', {
+    optional: true,
+    description: 'Only usage of this one. It requires groupBy=day.',
+  })
   taskId?: string;
 
   @Text({

@@ -42,7 +42,7 @@ export class RoutingRuleRequestDto implements RoutingRule {
   @TokenCount({ optional: true, description: 'Only tasks with at most this many estimated tokens' })
   maxEstimatedTokens?: string;
 
-  @Id({ optional: true, description: 'Only tasks of this project' })
+  @Id('projects', { optional: true, description: 'Only tasks of this project' })
   @LowerCase()
   projectId?: string;
 
@@ -162,7 +162,7 @@ export class PreviewRoutingQuery {
   })
   estimatedTokens?: string;
 
-  @Id({ optional: true })
+  @Id('projects', { optional: true })
   @LowerCase()
   projectId?: string;
 }

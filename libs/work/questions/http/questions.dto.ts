@@ -91,7 +91,8 @@ export class AnswerQuestionDto {
 
 export class QuestionsQuery extends PageQuery {
   @OneOf(QUESTION_STATUSES, { optional: true }) status?: QuestionStatus;
-  @Id({ optional: true, description: 'Only questions of this task' }) taskId?: string;
+  @Id('agent-tasks', { optional: true, description: 'Only questions of this task' })
+  taskId?: string;
 }
 
 export class QuestionDto implements QuestionView {

@@ -28,7 +28,7 @@ export class ModelHoldsController {
   set(
     @CurrentCaller() caller: AgentCaller,
     @UuidParam('runId') runId: string,
-    @UuidParam('requestId') requestId: string,
+    @UuidParam('requestId', { whole: true }) requestId: string,
     @Body() body: SetModelHoldDto,
   ) {
     return this.holds.ask(reporterOf(caller, runId), requestId, body);
@@ -44,7 +44,7 @@ export class ModelHoldsController {
   release(
     @CurrentCaller() caller: AgentCaller,
     @UuidParam('runId') runId: string,
-    @UuidParam('requestId') requestId: string,
+    @UuidParam('requestId', { whole: true }) requestId: string,
   ) {
     return this.holds.release(reporterOf(caller, runId), requestId);
   }

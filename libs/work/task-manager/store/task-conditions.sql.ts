@@ -48,9 +48,8 @@ const CONDITIONS: Conditions = {
   milestoneId: (id, params) => `t.milestone_id = ${params.add(id)}::uuid`,
   scheduleId: (id, params) => `t.schedule_id = ${params.add(id)}::uuid`,
   idPrefix: (prefix, params) => {
-    const ids = idsWith(prefix);
-    if (ids === undefined) return 'false';
-    return `t.id BETWEEN ${params.add(ids.from)}::uuid AND ${params.add(ids.to)}::uuid`;
+    const { from, to } = idsWith(prefix);
+    return `t.id BETWEEN ${params.add(from)}::uuid AND ${params.add(to)}::uuid`;
   },
   deadLetter: (isDead) => `t.failure_fingerprint IS ${isDead ? 'NOT ' : ''}NULL`,
   failureFingerprint: (fingerprint, params) => `t.failure_fingerprint = ${params.add(fingerprint)}`,

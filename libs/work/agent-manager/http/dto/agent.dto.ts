@@ -1,6 +1,6 @@
 import {
   Flag,
-  Id,
+  WholeId,
   Int,
   JsonObject,
   OneOf,
@@ -114,7 +114,7 @@ export class RegisterAgentDto implements AgentRequest {
   @Int(0, MAX_INTEGER, { optional: true })
   restartCount?: number;
 
-  @Id({
+  @WholeId({
     optional: true,
     description:
       "An id that is new at each start of the agent's process. The server refuses a second " +
@@ -122,7 +122,7 @@ export class RegisterAgentDto implements AgentRequest {
   })
   bootId?: string;
 
-  @Id({
+  @WholeId({
     optional: true,
     description:
       'The id of the previous process, if it is known to have ended. The server then does ' +

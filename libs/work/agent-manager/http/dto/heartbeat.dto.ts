@@ -1,5 +1,5 @@
 import { Transform } from 'class-transformer';
-import { Id, JsonObject, Nested, OneOf, Rounded, Text } from '#lib/http';
+import { WholeId, JsonObject, Nested, OneOf, Rounded, Text } from '#lib/http';
 import { HEARTBEAT_STATUSES, type HeartbeatStatus } from '../../domain/health.js';
 import type { HeartbeatBody } from '../../heartbeats/heartbeat-buffer.js';
 
@@ -28,7 +28,7 @@ export class HeartbeatRequestDto implements HeartbeatBody {
   })
   status!: HeartbeatStatus;
 
-  @Id({
+  @WholeId({
     optional: true,
     nullable: true,
     description:

@@ -1,10 +1,10 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { Id, OneOf, PageQuery } from '#lib/http';
+import { WholeId, OneOf, PageQuery } from '#lib/http';
 import type { CoordinatorLogView } from '../../status/coordinator.service.js';
 import { LOG_LEVELS, type LogLevel } from '../../domain/log-levels.js';
 
 export class CoordinatorLogsQuery extends PageQuery {
-  @Id({ optional: true, description: 'Only entries of this workspace.' })
+  @WholeId({ optional: true, description: 'Only entries of this workspace.' })
   workspace?: string;
 
   @OneOf(LOG_LEVELS, { optional: true, description: 'Only entries of this level and above.' })

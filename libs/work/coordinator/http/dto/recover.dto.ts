@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { Flag, Id } from '#lib/http';
+import { Flag, WholeId } from '#lib/http';
 import {
   COUNTER_NAMES,
   type CounterName,
@@ -9,7 +9,7 @@ import {
 import type { RecoveryRequest, RecoveryResult } from '../../recovery/recovery-result.js';
 
 export class RecoveryRequestDto implements RecoveryRequest {
-  @Id({
+  @WholeId({
     optional: true,
     description:
       'The workspace to sweep. If it is left out, the sweep covers all workspaces that you ' +

@@ -1,11 +1,21 @@
-import { Flag, Id, IdList, Int, NestedList, OneOf, OneOfList, PageQuery, Text } from '#lib/http';
+import {
+  Flag,
+  WholeId,
+  WholeIdList,
+  Int,
+  NestedList,
+  OneOf,
+  OneOfList,
+  PageQuery,
+  Text,
+} from '#lib/http';
 import { TASK_STATUSES, type TaskStatus } from '#lib/transitions';
 
 export class ClaimTasksDto {
   @Int(1, 50, { optional: true, description: 'The maximum number of tasks; 1 by default' })
   maxTasks?: number;
 
-  @Id({ optional: true, description: 'Only this task, if the agent can take it' })
+  @WholeId({ optional: true, description: 'Only this task, if the agent can take it' })
   taskId?: string;
 
   @Int(0, 30_000, {
@@ -24,7 +34,7 @@ export class ClaimTasksDto {
 }
 
 class HeardDto {
-  @Id() runId!: string;
+  @WholeId() runId!: string;
 
   @Int(0, 1_000_000, { description: 'The position of the last message of the run; 0 for none' })
   position!: number;
@@ -39,7 +49,7 @@ class HeardDto {
 }
 
 export class AgentSignalsRequestDto {
-  @IdList({
+  @WholeIdList({
     maxItems: 1000,
     optional: true,
     description:

@@ -1,6 +1,6 @@
 import {
   Flag,
-  Id,
+  WholeId,
   Int,
   JsonObject,
   Nested,
@@ -23,7 +23,7 @@ const EVENT_OF_THEIRS = {
 
 /** Reports at /agent-tasks/:id name their run here, unless a run token names it. */
 export class RunReportDto {
-  @Id({ optional: true, description: 'The run that reports. A run token implies it.' })
+  @WholeId({ optional: true, description: 'The run that reports. A run token implies it.' })
   runId?: string;
 }
 
@@ -116,7 +116,7 @@ export class CompleteRunDto extends RunReportDto {
 }
 
 export class RunCompletionDto {
-  @Id()
+  @WholeId()
   runId!: string;
 
   @JsonObject({ optional: true })

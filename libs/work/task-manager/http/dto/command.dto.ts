@@ -1,5 +1,5 @@
 import { OmitType } from '@nestjs/swagger';
-import { Flag, Id, IdList, Int, Nested, Text } from '#lib/http';
+import { Flag, WholeId, IdList, Int, Nested, Text } from '#lib/http';
 import type { BulkResult } from '../../commands/bulk-commands.js';
 import { ListTasksQuery } from './list-tasks.dto.js';
 import { ShownInt } from './shown.js';
@@ -35,7 +35,7 @@ export class ContinueTaskDto {
   })
   text!: string;
 
-  @Id({
+  @WholeId({
     optional: true,
     description: 'The id of attachments, in place of those of the finished task',
   })
@@ -46,7 +46,7 @@ export class ContinueTaskDto {
 export class BulkFilterDto extends OmitType(ListTasksQuery, ['limit', 'cursor'] as const) {}
 
 export class BulkCommandDto extends TaskCommandDto {
-  @IdList({ minItems: 1, maxItems: 1000, optional: true })
+  @IdList('agent-tasks', { minItems: 1, maxItems: 1000, optional: true })
   ids?: string[];
 
   @Nested(() => BulkFilterDto, { optional: true })
@@ -54,7 +54,7 @@ export class BulkCommandDto extends TaskCommandDto {
 }
 
 export class BulkPriorityDto {
-  @IdList({ minItems: 1, maxItems: 1000 })
+  @IdList('agent-tasks', { minItems: 1, maxItems: 1000 })
   ids!: string[];
 
   @Int(1, 10, { description: 'The new priority; 10 runs first' })

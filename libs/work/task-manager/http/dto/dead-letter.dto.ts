@@ -27,7 +27,7 @@ export class DeadLetterGroupPageDto {
 }
 
 export class ReplayDto implements ReplayRequest {
-  @IdList({ minItems: 1, maxItems: 1000, optional: true })
+  @IdList('agent-tasks', { minItems: 1, maxItems: 1000, optional: true })
   ids?: string[];
 
   @Nested(() => BulkFilterDto, {

@@ -1,4 +1,5 @@
-import { field, Int } from '#lib/http';
+import { field, Int, SHORT_ID_SCHEMA, withShortIds } from '#lib/http';
+import { isIdPrefix } from '#lib/kernel';
 import { MAX_DEPENDENCIES } from '../../domain/dependencies.js';
 import { DEPENDENCY_POLICIES } from '../../domain/task-view.js';
 
@@ -7,12 +8,12 @@ const SCHEMA = {
   maxItems: MAX_DEPENDENCIES,
   items: {
     oneOf: [
-      { type: 'string', format: 'uuid' },
+      { ...SHORT_ID_SCHEMA },
       {
         type: 'object',
         required: ['taskId'],
         properties: {
-          taskId: { type: 'string', format: 'uuid' },
+          taskId: { ...SHORT_ID_SCHEMA },
           policy: { type: 'string', enum: [...DEPENDENCY_POLICIES], default: 'block' },
         },
       },
@@ -20,24 +21,30 @@ const SCHEMA = {
   },
 };
 
-/** Checks only that it is a list. `readDependencies` names the wrong items. */
+function isShortened(item: unknown): boolean {
+  return isIdPrefix(item) || isIdPrefix((item as { taskId?: unknown } | null)?.taskId);
+}
+
+/** Checks only that it is a list with whole ids. `readDependencies` names the wrong items. */
 function Dependencies(options: { minItems: number }): PropertyDecorator {
   return field(
     {
       name: 'dependencies',
+      names: () => ['agent-tasks'],
       message:
         `must be an array of ${options.minItems} to ${MAX_DEPENDENCIES} task ids, or ` +
         'objects with taskId and policy',
       holds: (value) =>
         Array.isArray(value) &&
         value.length >= options.minItems &&
-        value.length <= MAX_DEPENDENCIES,
+        value.length <= MAX_DEPENDENCIES &&
+        !value.some(isShortened),
       schema: { ...SCHEMA, minItems: options.minItems } as Parameters<typeof field>[0]['schema'],
     },
-    {
+    withShortIds({
       description:
         'Ids of tasks, or objects with an id and a policy for a task that does not complete.',
-    },
+    }),
   );
 }
 

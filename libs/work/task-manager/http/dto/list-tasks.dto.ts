@@ -52,10 +52,10 @@ export class ListTasksQuery extends PageQuery implements TaskFilter {
   })
   tags?: string[];
 
-  @Id({ optional: true, description: 'The agent of the live run or of the last one.' })
+  @Id('agents', { optional: true, description: 'The agent of the live run or of the last one.' })
   agentId?: string;
 
-  @Id({ optional: true, description: 'Only subtasks of this task.' })
+  @Id('agent-tasks', { optional: true, description: 'Only subtasks of this task.' })
   parentTaskId?: string;
 
   @Flag({
@@ -64,13 +64,13 @@ export class ListTasksQuery extends PageQuery implements TaskFilter {
   })
   waitsForAnswer?: boolean;
 
-  @Id({ optional: true })
+  @Id('projects', { optional: true })
   projectId?: string;
 
-  @Id({ optional: true })
+  @Id('milestones', { optional: true })
   milestoneId?: string;
 
-  @Id({ optional: true, description: 'Only tasks that this schedule created.' })
+  @Id('schedules', { optional: true, description: 'Only tasks that this schedule created.' })
   scheduleId?: string;
 
   @Text({

@@ -8,10 +8,13 @@ import {
   Nested,
   NestedList,
   OneOf,
+  SHORT_ID_SCHEMA,
   Text,
   TextList,
   Timestamp,
   TokenCount,
+  WholeId,
+  withShortIds,
 } from '#lib/http';
 import { isUuid } from '#lib/kernel';
 import { Secrets } from '#lib/secrets';
@@ -48,6 +51,7 @@ function Dependencies(): PropertyDecorator {
   return field(
     {
       name: 'dependencies',
+      names: () => ['agent-tasks'],
       message:
         'must be an array of at most 1000 task ids or objects {taskId | ref, policy: block ' +
         '| fail | ignore}',
@@ -57,11 +61,11 @@ function Dependencies(): PropertyDecorator {
         maxItems: 1000,
         items: {
           oneOf: [
-            { type: 'string', format: 'uuid' },
+            { ...SHORT_ID_SCHEMA },
             {
               type: 'object',
               properties: {
-                taskId: { type: 'string', format: 'uuid' },
+                taskId: { ...SHORT_ID_SCHEMA },
                 ref: { type: 'string', maxLength: 100 },
                 policy: { type: 'string', enum: [...DEPENDENCY_POLICIES] },
               },
@@ -70,7 +74,7 @@ function Dependencies(): PropertyDecorator {
         },
       },
     },
-    { optional: true },
+    withShortIds({ optional: true }),
   );
 }
 
@@ -87,10 +91,10 @@ export class CreateTaskDto implements TaskRequest {
   @Int(1, 10, { optional: true, description: 'The priority; 10 is the highest, 5 the default' })
   priority?: number;
 
-  @Id({ optional: true })
+  @Id('projects', { optional: true })
   projectId?: string;
 
-  @Id({ optional: true, description: 'The milestone. It requires projectId.' })
+  @Id('milestones', { optional: true, description: 'The milestone. It requires projectId.' })
   milestoneId?: string;
 
   @Int(1, 525_600, { optional: true })
@@ -166,13 +170,13 @@ export class CreateTaskDto implements TaskRequest {
   @TextList({ item: CAPABILITY, maxItems: 20, optional: true })
   requiredCapabilities?: string[];
 
-  @Id({ optional: true, description: 'The only agent that can take the task' })
+  @Id('agents', { optional: true, description: 'The only agent that can take the task' })
   agentId?: string;
 
   @Nested(() => TaskAgentDto, { optional: true, description: 'The coding agent for the task' })
   agent?: TaskAgentDto & Record<string, unknown>;
 
-  @Id({
+  @Id('repositories', {
     optional: true,
     description: 'The repository that the task changes, on a branch of its own',
   })
@@ -226,7 +230,7 @@ export class CreateTaskDto implements TaskRequest {
   @Dependencies()
   dependsOn?: (string | DependencyRequest)[];
 
-  @Id({
+  @WholeId({
     optional: true,
     description:
       'For agents: the task that the agent holds and that this subtask belongs to. A run ' +
@@ -254,7 +258,7 @@ export class CreateTasksDto {
 }
 
 export class AssignTaskDto {
-  @Id({ nullable: true })
+  @Id('agents', { nullable: true })
   agentId!: string | null;
 }
 
@@ -277,7 +281,7 @@ export class UpdateTaskDto implements TaskUpdate {
   })
   requiredCapabilities?: string[];
 
-  @Id({
+  @Id('agents', {
     optional: true,
     nullable: true,
     description:
@@ -334,10 +338,14 @@ export class UpdateTaskDto implements TaskUpdate {
   })
   timeoutSeconds?: number | null;
 
-  @Id({ optional: true, nullable: true })
+  @Id('projects', { optional: true, nullable: true })
   projectId?: string | null;
 
-  @Id({ optional: true, nullable: true, description: "A milestone of the task's project" })
+  @Id('milestones', {
+    optional: true,
+    nullable: true,
+    description: "A milestone of the task's project",
+  })
   milestoneId?: string | null;
 
   @OneOf(REQUESTED_STATUSES, {

@@ -1,5 +1,15 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { Flag, Id, IdList, Int, Nested, NestedList, OneOf, Text, Timestamp } from '#lib/http';
+import {
+  Flag,
+  WholeId,
+  WholeIdList,
+  Int,
+  Nested,
+  NestedList,
+  OneOf,
+  Text,
+  Timestamp,
+} from '#lib/http';
 import {
   SESSION_ERROR_CLASSES,
   SESSION_EVENTS,
@@ -12,14 +22,14 @@ const GATEWAY_ID = { max: 100, description: 'The id of the gateway, as in its to
 const MANY = 1_000_000;
 
 export class HeldSessionDto {
-  @Id() runId!: string;
+  @WholeId() runId!: string;
   @Text({ max: 255 }) sessionKey!: string;
   @OneOf(['QUEUED', 'STARTING', 'RUNNING']) status!: 'QUEUED' | 'STARTING' | 'RUNNING';
 }
 
 export class GatewayHeartbeatRequestDto {
   @Text(GATEWAY_ID) gatewayId!: string;
-  @Id({ description: 'An id that is new at each start of the gateway' }) bootId!: string;
+  @WholeId({ description: 'An id that is new at each start of the gateway' }) bootId!: string;
   @Timestamp() startedAt!: string;
 
   @Int(1, Number.MAX_SAFE_INTEGER, {
@@ -42,7 +52,7 @@ export class GatewayHeartbeatRequestDto {
   })
   sessions!: HeldSessionDto[];
 
-  @IdList({
+  @WholeIdList({
     maxItems: 5_000,
     optional: true,
     description: 'Runs whose sessions ended and whose reports are not sent yet',
@@ -56,7 +66,7 @@ export class SessionErrorDto {
 }
 
 export class SessionReportDto implements SessionReport {
-  @Id() runId!: string;
+  @WholeId() runId!: string;
   @Text({ max: 255 }) sessionKey!: string;
   @OneOf(SESSION_EVENTS) event!: SessionEvent;
   @Timestamp() at!: string;
@@ -72,13 +82,13 @@ export class SessionReportDto implements SessionReport {
 
 export class ReportSessionsDto {
   @Text(GATEWAY_ID) gatewayId!: string;
-  @Id() bootId!: string;
+  @WholeId() bootId!: string;
   @NestedList(() => SessionReportDto, { maxItems: 500 }) reports!: SessionReportDto[];
 }
 
 export class GatewaySignalsRequestDto {
   @Text(GATEWAY_ID) gatewayId!: string;
-  @IdList({ maxItems: 5_000, description: 'The runs whose sessions the gateway holds' })
+  @WholeIdList({ maxItems: 5_000, description: 'The runs whose sessions the gateway holds' })
   runIds!: string[];
   @Int(0, 30_000, { optional: true, description: 'The time to wait for signals in ms' })
   waitMs?: number;
