@@ -113,7 +113,27 @@ SELECT 1
 SELECT range.nth::int, found.id
 FROM unnest($2::uuid[], $3::uuid[]) WITH ORDINALITY AS range (low, high, nth)
 CROSS JOIN LATERAL (
-  SELECT id FROM agents
+  SELECT id AS id FROM agents
+  WHERE workspace_id = $1 AND id BETWEEN range.low AND range.high
+  ORDER BY id
+  LIMIT 6
+) AS found
+
+-- short_ids_api_keys
+SELECT range.nth::int, found.id
+FROM unnest($2::uuid[], $3::uuid[]) WITH ORDINALITY AS range (low, high, nth)
+CROSS JOIN LATERAL (
+  SELECT id AS id FROM api_keys
+  WHERE workspace_id = $1 AND id BETWEEN range.low AND range.high
+  ORDER BY id
+  LIMIT 6
+) AS found
+
+-- short_ids_artifacts
+SELECT range.nth::int, found.id
+FROM unnest($2::uuid[], $3::uuid[]) WITH ORDINALITY AS range (low, high, nth)
+CROSS JOIN LATERAL (
+  SELECT id AS id FROM artifacts
   WHERE workspace_id = $1 AND id BETWEEN range.low AND range.high
   ORDER BY id
   LIMIT 6
@@ -123,7 +143,7 @@ CROSS JOIN LATERAL (
 SELECT range.nth::int, found.id
 FROM unnest($2::uuid[], $3::uuid[]) WITH ORDINALITY AS range (low, high, nth)
 CROSS JOIN LATERAL (
-  SELECT id FROM usage_budgets
+  SELECT id AS id FROM usage_budgets
   WHERE workspace_id = $1 AND id BETWEEN range.low AND range.high
   ORDER BY id
   LIMIT 6
@@ -133,9 +153,29 @@ CROSS JOIN LATERAL (
 SELECT range.nth::int, found.id
 FROM unnest($2::uuid[], $3::uuid[]) WITH ORDINALITY AS range (low, high, nth)
 CROSS JOIN LATERAL (
-  SELECT id FROM inbound_hooks
+  SELECT id AS id FROM inbound_hooks
   WHERE workspace_id = $1 AND id BETWEEN range.low AND range.high
   ORDER BY id
+  LIMIT 6
+) AS found
+
+-- short_ids_invitations
+SELECT range.nth::int, found.id
+FROM unnest($2::uuid[], $3::uuid[]) WITH ORDINALITY AS range (low, high, nth)
+CROSS JOIN LATERAL (
+  SELECT id AS id FROM workspace_invitations
+  WHERE workspace_id = $1 AND id BETWEEN range.low AND range.high
+  ORDER BY id
+  LIMIT 6
+) AS found
+
+-- short_ids_members
+SELECT range.nth::int, found.id
+FROM unnest($2::uuid[], $3::uuid[]) WITH ORDINALITY AS range (low, high, nth)
+CROSS JOIN LATERAL (
+  SELECT user_id AS id FROM workspace_members
+  WHERE workspace_id = $1 AND user_id BETWEEN range.low AND range.high
+  ORDER BY user_id
   LIMIT 6
 ) AS found
 
@@ -143,7 +183,17 @@ CROSS JOIN LATERAL (
 SELECT range.nth::int, found.id
 FROM unnest($2::uuid[], $3::uuid[]) WITH ORDINALITY AS range (low, high, nth)
 CROSS JOIN LATERAL (
-  SELECT id FROM milestones
+  SELECT id AS id FROM milestones
+  WHERE workspace_id = $1 AND id BETWEEN range.low AND range.high
+  ORDER BY id
+  LIMIT 6
+) AS found
+
+-- short_ids_pauses
+SELECT range.nth::int, found.id
+FROM unnest($2::uuid[], $3::uuid[]) WITH ORDINALITY AS range (low, high, nth)
+CROSS JOIN LATERAL (
+  SELECT id AS id FROM pauses
   WHERE workspace_id = $1 AND id BETWEEN range.low AND range.high
   ORDER BY id
   LIMIT 6
@@ -153,7 +203,17 @@ CROSS JOIN LATERAL (
 SELECT range.nth::int, found.id
 FROM unnest($2::uuid[], $3::uuid[]) WITH ORDINALITY AS range (low, high, nth)
 CROSS JOIN LATERAL (
-  SELECT id FROM projects
+  SELECT id AS id FROM projects
+  WHERE workspace_id = $1 AND id BETWEEN range.low AND range.high
+  ORDER BY id
+  LIMIT 6
+) AS found
+
+-- short_ids_provider_limits
+SELECT range.nth::int, found.id
+FROM unnest($2::uuid[], $3::uuid[]) WITH ORDINALITY AS range (low, high, nth)
+CROSS JOIN LATERAL (
+  SELECT id AS id FROM provider_limits
   WHERE workspace_id = $1 AND id BETWEEN range.low AND range.high
   ORDER BY id
   LIMIT 6
@@ -163,7 +223,7 @@ CROSS JOIN LATERAL (
 SELECT range.nth::int, found.id
 FROM unnest($2::uuid[], $3::uuid[]) WITH ORDINALITY AS range (low, high, nth)
 CROSS JOIN LATERAL (
-  SELECT id FROM questions
+  SELECT id AS id FROM questions
   WHERE workspace_id = $1 AND id BETWEEN range.low AND range.high
   ORDER BY id
   LIMIT 6
@@ -173,7 +233,7 @@ CROSS JOIN LATERAL (
 SELECT range.nth::int, found.id
 FROM unnest($2::uuid[], $3::uuid[]) WITH ORDINALITY AS range (low, high, nth)
 CROSS JOIN LATERAL (
-  SELECT id FROM repositories
+  SELECT id AS id FROM repositories
   WHERE workspace_id = $1 AND id BETWEEN range.low AND range.high
   ORDER BY id
   LIMIT 6
@@ -183,7 +243,7 @@ CROSS JOIN LATERAL (
 SELECT range.nth::int, found.id
 FROM unnest($2::uuid[], $3::uuid[]) WITH ORDINALITY AS range (low, high, nth)
 CROSS JOIN LATERAL (
-  SELECT id FROM task_runs
+  SELECT id AS id FROM task_runs
   WHERE workspace_id = $1 AND id BETWEEN range.low AND range.high
   ORDER BY id
   LIMIT 6
@@ -193,7 +253,7 @@ CROSS JOIN LATERAL (
 SELECT range.nth::int, found.id
 FROM unnest($2::uuid[], $3::uuid[]) WITH ORDINALITY AS range (low, high, nth)
 CROSS JOIN LATERAL (
-  SELECT id FROM schedules
+  SELECT id AS id FROM schedules
   WHERE workspace_id = $1 AND id BETWEEN range.low AND range.high
   ORDER BY id
   LIMIT 6
@@ -203,7 +263,7 @@ CROSS JOIN LATERAL (
 SELECT range.nth::int, found.id
 FROM unnest($2::uuid[], $3::uuid[]) WITH ORDINALITY AS range (low, high, nth)
 CROSS JOIN LATERAL (
-  SELECT id FROM task_templates
+  SELECT id AS id FROM task_templates
   WHERE workspace_id = $1 AND id BETWEEN range.low AND range.high
   ORDER BY id
   LIMIT 6
@@ -213,7 +273,7 @@ CROSS JOIN LATERAL (
 SELECT range.nth::int, found.id
 FROM unnest($2::uuid[], $3::uuid[]) WITH ORDINALITY AS range (low, high, nth)
 CROSS JOIN LATERAL (
-  SELECT id FROM agent_tasks
+  SELECT id AS id FROM agent_tasks
   WHERE workspace_id = $1 AND id BETWEEN range.low AND range.high
   ORDER BY id
   LIMIT 6
@@ -223,7 +283,7 @@ CROSS JOIN LATERAL (
 SELECT range.nth::int, found.id
 FROM unnest($2::uuid[], $3::uuid[]) WITH ORDINALITY AS range (low, high, nth)
 CROSS JOIN LATERAL (
-  SELECT id FROM webhooks
+  SELECT id AS id FROM webhooks
   WHERE workspace_id = $1 AND id BETWEEN range.low AND range.high
   ORDER BY id
   LIMIT 6

@@ -74,6 +74,17 @@ describe.each(VIAS)('over %s', (via) => {
     expect((await call('get_task_log', { taskId })).data.items).toHaveLength(1);
   });
 
+  it('an assistant can shorten ids', async () => {
+    const { call } = await assistant();
+    const task = { title: `Shortened over ${via}`, taskType: 'research' };
+    const taskId = String((await call('create_task', task)).data.id);
+    const digits = taskId.slice(0, -1);
+    expect((await call('get_task', { taskId: digits })).data).toMatchObject({ id: taskId });
+    const next = await call('create_task', { ...task, dependsOn: [digits] });
+    const found = await call('get_task', { taskId: String(next.data.id) });
+    expect(found.data).toMatchObject({ dependsOn: [taskId] });
+  });
+
   it('an assistant reads a change and requests changes, and its run reads the comments', async () => {
     const body = { name: `shop-${via}`, url: 'https://example.com/shop.git' };
     const { id: repositoryId } = (await workspace.api.post('/repositories', body)).body;

@@ -11,18 +11,20 @@ export const TASK_STATUS = z.enum(['PENDING', 'ASSIGNED', 'RUNNING', 'PAUSED', .
 /** A list tells ABORTED tasks that wait for their retry, or that somebody cancelled, apart. */
 export const LISTED_STATUS = z.enum([...TASK_STATUS.options, 'RETRYING', 'CANCELLED']);
 
-const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+const ID = /^(?:-*[\da-f]){4,32}-*$/i;
 
-/** A format describes the value. The patterns of Zod would cost each model hundreds of tokens. */
-export const uuid = () =>
-  z
-    .string()
-    .refine((text) => UUID.test(text), 'must be a UUID')
-    .meta({ format: 'uuid' });
+/**
+ * An id, or its first digits, which the API completes for people. A pattern of Zod would cost each
+ * model hundreds of tokens.
+ */
+export const shortId = () =>
+  z.string().refine((text) => ID.test(text), 'must be an ID, or at least 4 of its first digits');
+
+/** A format describes the value. */
 export const timestamp = () => z.string().meta({ format: 'date-time' });
 export const date = () => z.string().meta({ format: 'date' });
 
-export const taskId = uuid().describe('ID of the task.');
+export const taskId = shortId().describe('ID of the task, or its first digits.');
 export const object = z.record(z.string(), z.unknown());
 export const cursor = z
   .string()
@@ -57,7 +59,7 @@ export const newTask = {
     .optional()
     .describe('Priority from 1 to 10. 10 runs first. Default: 5.'),
   inputContext: object.optional().describe('Input for the agent.'),
-  repositoryId: uuid()
+  repositoryId: shortId()
     .optional()
     .describe('The repository that the task changes, on a branch of its own.'),
   acceptanceScript: z
@@ -68,7 +70,7 @@ export const newTask = {
     .array(z.string())
     .optional()
     .describe('Capabilities that the agent must have.'),
-  dependsOn: z.array(uuid()).optional().describe('IDs of tasks that must complete first.'),
+  dependsOn: z.array(shortId()).optional().describe('IDs of tasks that must complete first.'),
   tags: z.array(z.string()).optional(),
   timeoutSeconds: z.int().min(1).optional().describe('Maximum duration of a run in seconds.'),
   maxRetries: z.int().min(0).optional(),

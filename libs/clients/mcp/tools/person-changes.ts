@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { personTool, type Tool } from './tool.js';
-import { cursor, limit, uuid } from './fields.js';
+import { cursor, limit, shortId } from './fields.js';
 
-const changeId = uuid().describe('Id of the change, which is that of its task.');
+const changeId = shortId().describe('Id of the change, which is that of its task.');
 
 const comments = z
   .array(
@@ -31,7 +31,7 @@ export const PERSON_CHANGE_TOOLS: readonly Tool[] = [
         state: z
           .enum(['WORKING', 'PROVING', 'IN_REVIEW', 'APPROVED', 'MERGED', 'FAILED', 'CLOSED'])
           .optional(),
-        repositoryId: uuid().optional(),
+        repositoryId: shortId().optional(),
         limit,
         cursor,
       }),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { personTool, type PersonAccess, type Tool } from './tool.js';
-import { cursor, date, limit, taskId, uuid } from './fields.js';
+import { cursor, date, limit, taskId, shortId } from './fields.js';
 
 const TASKS: PersonAccess = { role: 'VIEWER', scope: 'tasks:read' };
 const AGENTS: PersonAccess = { role: 'VIEWER', scope: 'agents:read' };
@@ -55,9 +55,9 @@ export const PERSON_FLEET_TOOLS: readonly Tool[] = [
       groupBy: z.enum(['day', 'agent', 'task', 'project', 'model']).optional(),
       from: date().optional().describe('First day in UTC. Default: 29 days before the last day.'),
       to: date().optional().describe('Last day in UTC. Default: today.'),
-      projectId: uuid().optional(),
-      agentId: uuid().optional().describe('Requires groupBy `day`.'),
-      taskId: uuid().optional().describe('Requires groupBy `day`.'),
+      projectId: shortId().optional(),
+      agentId: shortId().optional().describe('Requires groupBy `day`.'),
+      taskId: shortId().optional().describe('Requires groupBy `day`.'),
       model: z.string().optional().describe('Requires groupBy `day`.'),
       limit,
       cursor,
@@ -75,7 +75,7 @@ export const PERSON_FLEET_TOOLS: readonly Tool[] = [
     effect: 'reads',
     input: z.strictObject({
       taskId,
-      runId: uuid().optional().describe('Only reports of this run.'),
+      runId: shortId().optional().describe('Only reports of this run.'),
       limit,
       cursor,
     }),

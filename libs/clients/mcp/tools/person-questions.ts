@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { personTool, type Tool } from './tool.js';
-import { cursor, limit, uuid } from './fields.js';
+import { cursor, limit, shortId } from './fields.js';
 
 export const PERSON_QUESTION_TOOLS: readonly Tool[] = [
   personTool(
@@ -15,7 +15,7 @@ export const PERSON_QUESTION_TOOLS: readonly Tool[] = [
       effect: 'reads',
       input: z.strictObject({
         status: z.enum(['open', 'answered', 'expired', 'cancelled']).optional(),
-        taskId: uuid().optional(),
+        taskId: shortId().optional(),
         limit,
         cursor,
       }),
@@ -34,7 +34,7 @@ export const PERSON_QUESTION_TOOLS: readonly Tool[] = [
       route: 'POST /api/v1/questions/{id}/answer',
       effect: 'ends',
       input: z.strictObject({
-        questionId: uuid(),
+        questionId: shortId(),
         answer: z.string().describe('One of the choices, or any text if `freeText` is true.'),
       }),
       call: ({ client, signal }, { questionId: id, answer }) =>

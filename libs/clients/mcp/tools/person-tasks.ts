@@ -9,7 +9,7 @@ import {
   LISTED_STATUS,
   taskId,
   timestamp,
-  uuid,
+  shortId,
 } from './fields.js';
 
 const READ: PersonAccess = { role: 'VIEWER', scope: 'tasks:read' };
@@ -47,9 +47,9 @@ export const PERSON_TASK_TOOLS: readonly Tool[] = [
       text: z.string().optional().describe('Text in the title or description.'),
       taskType: z.string().optional(),
       tags: z.array(z.string()).optional().describe('Tasks with all of these tags.'),
-      agentId: uuid().optional(),
-      projectId: uuid().optional(),
-      parentTaskId: uuid().optional().describe('ID of the task whose run created the tasks.'),
+      agentId: shortId().optional(),
+      projectId: shortId().optional(),
+      parentTaskId: shortId().optional().describe('ID of the task whose run created the tasks.'),
       createdAfter: timestamp().optional(),
       limit,
       cursor,
@@ -108,8 +108,8 @@ export const PERSON_TASK_TOOLS: readonly Tool[] = [
     effect: 'adds',
     input: z.strictObject({
       ...newTask,
-      projectId: uuid().optional(),
-      agentId: uuid().optional().describe('ID of the only agent that can claim the task.'),
+      projectId: shortId().optional(),
+      agentId: shortId().optional().describe('ID of the only agent that can claim the task.'),
     }),
     call: async ({ client, signal }, { idempotencyKey, ...body }) =>
       toBrief(

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { cursor, limit, newTask, uuid } from './fields.js';
+import { cursor, limit, newTask, shortId } from './fields.js';
 import { personTool, type PersonAccess, type Tool } from './tool.js';
 
 const READ: PersonAccess = { role: 'VIEWER', scope: 'tasks:read' };
 const WRITE: PersonAccess = { role: 'MEMBER', scope: 'tasks:write' };
 const ADMINISTER: PersonAccess = { role: 'ADMIN', scope: 'workspace:admin' };
 
-const scheduleId = uuid();
+const scheduleId = shortId();
 const task = z.strictObject(newTask).omit({ idempotencyKey: true });
 
 /** Schedules, the dead letter and the kill switch. */
@@ -94,7 +94,7 @@ export const PERSON_TIME_TOOLS: readonly Tool[] = [
     route: 'POST /api/v1/dead-letter/replay',
     effect: 'adds',
     input: z.strictObject({
-      taskIds: z.array(uuid()).optional(),
+      taskIds: z.array(shortId()).optional(),
       group: z.string().optional().describe('The fingerprint of a group.'),
       perMinute: z.int().optional().describe('Maximum number of replays that start in a minute.'),
     }),
