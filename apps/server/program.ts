@@ -9,6 +9,7 @@ import { requireOwnFolder } from './own-folder.js';
 import { prepareDatabase } from './prepare-database.js';
 import { rebuildUsage } from './rebuild-usage.js';
 import { rotateKeys } from './rotate-keys.js';
+import { settleMemory } from './settle-memory.js';
 import { shutDownOnSignals } from './shutdown.js';
 import { explainStartup } from './startup-error.js';
 
@@ -55,6 +56,7 @@ async function start(config: Config, errands: Errands, force: boolean): Promise<
     deadlineSeconds: config.http.shutdownDeadlineSeconds,
     delaySeconds: config.http.shutdownDelaySeconds,
   });
+  settleMemory();
   await listen(app, config.http);
   announce({
     message: 'listening',

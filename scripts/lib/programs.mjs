@@ -37,7 +37,13 @@ export async function bundle(inputs, into, { sourcemap = true, plugins = [] } = 
     input: inputs,
     platform: 'node',
     external: EXTERNAL,
-    plugins: [...plugins, sourcesOfCompiled, requiresOfMappedTypes],
+    plugins: [
+      ...plugins,
+      sourcesOfCompiled,
+      requiresOfMappedTypes,
+      noMapsOfPackages,
+      asciiComments,
+    ],
     onLog,
   });
   rmSync(into, { recursive: true, force: true });
@@ -48,7 +54,6 @@ export async function bundle(inputs, into, { sourcemap = true, plugins = [] } = 
     chunkFileNames: 'parts/[name]-[hash].js',
     // Nest and the OpenAPI document use the names of classes.
     keepNames: true,
-    // The text of a file stays in memory, with two bytes for each character if one is beyond Latin-1.
     comments: { legal: true, annotation: false, jsdoc: false },
     minify: {
       compress: false,
@@ -83,6 +88,28 @@ const requiresOfMappedTypes = {
       if (!code.includes(text)) this.error(`@nestjs/mapped-types has no "${text}"`);
       return { code: code.replace(text, ''), map: null };
     },
+  },
+};
+
+/** Node keeps all maps in memory. Those of packages would take 10 MB, and nobody mends their sources. */
+const noMapsOfPackages = {
+  name: 'no-maps-of-packages',
+  transform: {
+    filter: { id: /\/node_modules\/.*\.[cm]?js$/ },
+    handler: (code) => ({ code, map: { version: 3, sources: [], names: [], mappings: '' } }),
+  },
+};
+
+/**
+ * Node keeps the text of a file with two bytes for each character if one is beyond ASCII. Only names
+ * in licences are: they lose their accents.
+ */
+const asciiComments = {
+  name: 'ascii-comments',
+  generateBundle(_, files) {
+    for (const file of Object.values(files)) {
+      if (file.type === 'chunk') file.code = file.code.normalize('NFD').replace(/\p{M}/gu, '');
+    }
   },
 };
 
