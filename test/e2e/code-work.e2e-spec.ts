@@ -160,6 +160,17 @@ describeCode('code work', () => {
     expect(await show(id)).toMatchObject({ state: 'MERGED' });
   });
 
+  it('a task that is cancelled after its session pushed leaves no branch', async () => {
+    const push = 'git add -A; git commit -qm Pushed; git push -q';
+    const session = ['sh', '-c', `echo x >x; ${push}; exec sleep 600`];
+    const run = await ask('run', '--repo', 'shop', '--detach', '--', ...session);
+    const id = run.stdout.trim();
+    const has = (part: string) => git('for-each-ref').includes(part);
+    await waitFor('its push', async () => has(`/${id}`));
+    await ask('change', 'reset', id);
+    await waitFor('the end of its refs', async () => !has(id));
+  });
+
   it('one of two attempts is merged, and the branches of both are gone', async () => {
     const script = 'echo "Hello, $$" >greeting.txt';
     const attempts = ['run', '--repo', 'shop', '--attempts', '2', '--', 'sh', '-c', script];

@@ -133,3 +133,8 @@ export class HostRepository {
 export function workRef(taskId: string): string {
   return `refs/drover/work/${taskId}`;
 }
+
+/** The ref with the commit that a run has pushed to the branch of a change. */
+export function pushedRef(taskId: string): string {
+  return `refs/drover/pushed/${taskId}`;
+}

@@ -9,7 +9,6 @@ import {
   measureChange,
   mergeBase,
   patchOf,
-  push,
   type RunRepository,
   type Snapshots,
   RemoteUnavailable,
@@ -23,6 +22,7 @@ import type { HostRepository } from './code-host.js';
 import { type CodeRunParts, type CodeStart, startCode } from './code-start.js';
 import { authorOf, wordsOf } from './commit-words.js';
 import { KeptWork } from './kept-work.js';
+import { OwnBranch } from './own-branch.js';
 import { HOME_FOLDER, reachOfRepository, variablesOf } from './run-script.js';
 import { RefusedDiff, sendDiff } from './send-diff.js';
 import { STATE_FOLDER, StateFiles } from './state-files.js';
@@ -58,8 +58,7 @@ export class CodeRun {
   private readonly state: StateFiles | undefined;
   private proxy: GitProxy | undefined;
   private sockets: string | undefined;
-  /** The commit of the branch at the repository. */
-  private atRemote: string | undefined;
+  private readonly branch: OwnBranch;
   private readonly noted = new Set<string>();
 
   private constructor(
@@ -71,7 +70,10 @@ export class CodeRun {
     this.repository = repository;
     this.run = run;
     this.snapshots = snapshots;
-    this.atRemote = begin.atRemote;
+    this.branch = new OwnBranch(begin, {
+      admit: () => this.admit(),
+      note: (text) => this.note(text),
+    });
     this.kept = new KeptWork(begin, {
       isLive: async () => (await this.admit()).admitted,
       note: (text) => this.note(text),
@@ -205,22 +207,9 @@ export class CodeRun {
   /** Takes a push of the session. A merge or rebase lands each of its commits, views of the run too. */
   private async take(from: string | undefined, to: string): Promise<Admission> {
     const views = this.begin.writesState ? await this.run.newCommitWith(STATE_FOLDER, from) : '';
-    if (views === '') return this.forward(to);
+    if (views === '') return this.branch.push(to);
     const commit = `The commit ${views.slice(0, 12)} has ${STATE_FOLDER}`;
     return { admitted: false, why: `${commit}, which belongs to no change: leave it out` };
-  }
-
-  private async forward(to: string): Promise<Admission> {
-    const admission = await this.admit();
-    if (!admission.admitted) return admission;
-    const refs = [{ name: this.run.ref, from: this.atRemote, to }];
-    const end = await this.repository.reach((remote) => push(this.run.gitDir, remote, refs));
-    if (end.kind === 'done') {
-      this.atRemote = to;
-      return { admitted: true };
-    }
-    const moved = 'Another run has moved the branch meanwhile: nothing was changed';
-    return { admitted: false, why: end.kind === 'moved' ? moved : end.why };
   }
 
   private async conclude(outcome: Outcome): Promise<Outcome> {
@@ -261,10 +250,10 @@ export class CodeRun {
     );
     for (const text of notes) this.note(text);
     const isOfTarget = commit === begin.target || commit === begin.tip;
-    const hasNone = isOfTarget && this.atRemote === undefined;
-    if (!hasNone && commit !== this.atRemote) {
+    const hasNone = isOfTarget && this.branch.commit === undefined;
+    if (!hasNone && commit !== this.branch.commit) {
       await run.set(commit);
-      const done = await this.forward(commit);
+      const done = await this.branch.push(commit);
       if (!done.admitted) throw new Error(done.why);
     }
     await repository.fetch();

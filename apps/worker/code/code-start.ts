@@ -12,7 +12,7 @@ import { type Redactor, SpawnError } from '#lib/session-runtime';
 import type { DroverApi } from '../api/drover-api.js';
 import type { Job } from '../execution/job.js';
 import { commitsOf, isBehindTarget } from './begin-commits.js';
-import { type CodeHost, type HostRepository, workRef } from './code-host.js';
+import { type CodeHost, type HostRepository, pushedRef, workRef } from './code-host.js';
 import { peopleOf } from './commit-words.js';
 import { type SetupCommit, setupFor, SetupFailed, type SetupResult } from './setup-cache.js';
 import { STATE_FOLDER } from './state-files.js';
@@ -40,8 +40,8 @@ export interface CodeStart {
   target: string;
   /** The commit on which the session begins. */
   tip: string;
-  /** The commit of the branch at the repository, if it exists there. */
-  atRemote: string | undefined;
+  /** The commits of the branch and of `pushedRef` at the repository, if they exist there. */
+  atRemote: { branch: string | undefined; pushed: string | undefined };
   /** The commit with the unsubmitted files of an earlier run, if it stands on the branch. */
   files: string | undefined;
   /** The commit of the ref with unsubmitted work at the repository. */
@@ -66,13 +66,14 @@ export async function startCode(job: Job, { host, api, log }: CodeRunParts): Pro
     { log, signal: AbortSignal.timeout(ANSWER_MS) },
   );
   const repository = await host.repository(access);
-  const ref = workRef(task.id);
-  await repository.fetch([ref]);
+  const [ref, record] = [workRef(task.id), pushedRef(task.id)];
+  await repository.fetch([ref, record]);
   const { mirror } = repository;
   const branch = change.branch ?? `drover/${task.id}`;
   const target = await mirror.tip(change.target);
   const own = await commitOf(`refs/heads/${branch}`, mirror.call);
   const kept = await commitOf(ref, mirror.call);
+  const pushed = await commitOf(record, mirror.call);
   const begin = { target: { name: change.target, commit: target }, branch: { name: branch, own } };
   const { tip, files, draft } = await commitsOf(
     { ...begin, kept, merges: isBehindTarget(change), words: peopleOf(job, access) },
@@ -108,7 +109,7 @@ export async function startCode(job: Job, { host, api, log }: CodeRunParts): Pro
     change,
     target,
     tip,
-    atRemote: own,
+    atRemote: { branch: own, pushed },
     files,
     kept,
     setup,

@@ -178,6 +178,33 @@ useCodeShop();
     expect(remote.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main');
   });
 
+  it('that is closed before its submission leaves nothing that its session pushed', async () => {
+    const push = 'git add -A; git commit -qm "By hand"; git push -q';
+    const pushed = await work(`echo x > x; ${push}; echo y > y; ${push}; echo z > z; exit 7`);
+    expect(remote.show(`codex/${pushed.taskId}`, 'y')).toBe('y');
+    expect(await step('remove', pushed, { state: 'CLOSED' })).toMatchObject({ outcome: 'removed' });
+    expect(remote.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main');
+
+    // Another host removes its refs between the answer that the run is live and its first push.
+    for (const script of ['echo x > x; exit 7', 'echo x > x', `echo x > x; ${push}`]) {
+      const asked = { count: 0 };
+      const isLive = () => asked.count++ < (script.includes('push') ? 3 : 2);
+      expect((await work(script, { isLive })).outcome.kind).toBe('failed');
+      expect(remote.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main');
+    }
+
+    // A person goes on with the branch.
+    const taken = await work(`echo x > x; ${push}; exit 7`);
+    const branch = `refs/heads/codex/${taken.taskId}`;
+    const theirs = remote.git('commit-tree', `${branch}^{tree}`, '-p', branch, '-m', 'Of a person');
+    remote.git('update-ref', branch, theirs);
+    await step('remove', taken, { state: 'CLOSED' });
+    expect(remote.git('for-each-ref', '--format=%(refname)').split('\n')).toEqual([
+      branch,
+      'refs/heads/main',
+    ]);
+  });
+
   it('is kept also when an earlier run moved its ref meanwhile', async () => {
     const taskId = newId();
     const ref = `refs/drover/work/${taskId}`;

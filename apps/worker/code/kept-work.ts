@@ -64,7 +64,7 @@ export class KeptWork {
       if (!(await this.parts.isLive())) return;
       const refs = [{ name, from: this.kept, to: commit }];
       const end = await repository.reach((remote) => push(run.gitDir, remote, refs));
-      if (end.kind === 'done') return void (this.kept = commit);
+      if (end.kind === 'done') return this.hasKept(commit);
       if (end.kind === 'refused') {
         return this.parts.note(`The files of the session are not kept: ${end.why}`);
       }
@@ -72,5 +72,15 @@ export class KeptWork {
       const found = await repository.reach((remote) => readRefs(remote, [name]));
       this.kept = found.get(name);
     }
+  }
+  /** A first push can come after the removal of a change that was closed meanwhile. */
+  private async hasKept(commit: string): Promise<void> {
+    const { repository, run, job } = this.begin;
+    const isFirst = this.kept === undefined;
+    this.kept = commit;
+    if (!isFirst || (await this.parts.isLive().catch(() => true))) return;
+    const refs = [{ name: workRef(job.task.id), from: commit, to: undefined }];
+    await repository.reach((remote) => push(run.gitDir, remote, refs));
+    this.kept = undefined;
   }
 }

@@ -24,7 +24,7 @@ import {
 import { ForgeLimits } from '#lib/forges';
 import type { DroverApi } from '../api/drover-api.js';
 import { checkRepository } from './check-repository.js';
-import { type CodeHost, type HostRepository, workRef } from './code-host.js';
+import { type CodeHost, type HostRepository, pushedRef, workRef } from './code-host.js';
 import { type Ahead, ProofsAhead } from './proof-ahead.js';
 import { hasAcceptance, prove, whyRefused } from './prove.js';
 import { PullRequestStep, reportOfForge } from './pull-request-step.js';
@@ -353,13 +353,13 @@ export class Steps {
     }
     // A forge closes the pull request of a branch that goes.
     await pullRequest?.finish();
-    const own = [headCommit, ...planned].filter((commit) => commit !== null);
-    await repository.reach((remote) =>
-      removeRefs(gitDir, remote, branch !== null ? { [`refs/heads/${branch}`]: own } : {}, {
-        ownRefs: [workRef(id)],
-        signal,
-      }),
-    );
+    const at = [headCommit, ...planned].filter((commit) => commit !== null);
+    const refs = {
+      ...(branch !== null && { branch: { name: `refs/heads/${branch}`, at } }),
+      pushed: pushedRef(id),
+      others: [workRef(id)],
+    };
+    await repository.reach((remote) => removeRefs(gitDir, remote, refs, signal));
     return { outcome: 'removed' };
   }
 

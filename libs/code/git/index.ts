@@ -32,6 +32,7 @@ export {
 } from './landing/diff.js';
 export { type Integrated, integrate, type MergeMethod } from './landing/integrate.js';
 export {
+  type ChangeRefs,
   findLanded,
   land,
   type Landed,

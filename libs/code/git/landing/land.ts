@@ -214,23 +214,47 @@ async function contains(tip: string, commit: string, call: GitCall): Promise<boo
   return gitSays(['merge-base', '--is-ancestor', commit, tip], call);
 }
 
+/** The refs of a change at the repository, by their full names. */
+export interface ChangeRefs {
+  /** It is removed only at these commits, or at that of `pushed`: else somebody has moved it. */
+  branch?: { name: string; at: readonly string[] };
+  /** The ref of Drover with the commit that a run has pushed to the branch. */
+  pushed: string;
+  /** Further refs of Drover. */
+  others: readonly string[];
+}
+
+/** A ref can move between the look and its removal. */
+const REMOVAL_ATTEMPTS = 3;
+
 /**
  * Removes refs of a change at the repository.
  *
- * @param only refs that are removed only at these commits
- * @param options `ownRefs`: refs of Drover, removed in any case
  * @throws GitError
  */
 export async function removeRefs(
   gitDir: string,
   remote: ReachedRemote,
-  only: Readonly<Record<string, readonly string[]>>,
-  { ownRefs, signal }: { ownRefs: readonly string[]; signal?: AbortSignal },
+  { branch, pushed, others }: ChangeRefs,
+  signal?: AbortSignal,
 ): Promise<void> {
-  const found = await readRefs(remote, [...Object.keys(only), ...ownRefs], signal);
-  const refs = [...found].flatMap(([name, commit]): PushedRef[] => {
-    const isOwn = ownRefs.includes(name) || only[name]?.includes(commit) === true;
-    return isOwn ? [{ name, from: commit, to: undefined }] : [];
-  });
-  for (const ref of refs) await push(gitDir, remote, [ref], { signal });
+  const names = [...(branch === undefined ? [] : [branch.name]), pushed, ...others];
+  for (let attempt = 0; attempt < REMOVAL_ATTEMPTS; attempt += 1) {
+    const found = await readRefs(remote, names, signal);
+    const isOwn = (name: string, commit: string): boolean => {
+      if (name !== branch?.name) return true;
+      return branch.at.includes(commit) || commit === found.get(pushed);
+    };
+    // The branch comes first: without `pushed` nobody would know that it is one's own.
+    const own = names.flatMap((name): PushedRef[] => {
+      const commit = found.get(name);
+      const isLeft = commit === undefined || !isOwn(name, commit);
+      return isLeft ? [] : [{ name, from: commit, to: undefined }];
+    });
+    let hasMoved = false;
+    for (const ref of own) {
+      hasMoved ||= (await push(gitDir, remote, [ref], { signal })).kind === 'moved';
+    }
+    if (!hasMoved) return;
+  }
 }
