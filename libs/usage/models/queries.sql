@@ -111,6 +111,16 @@ WHERE ($1::text[] IS NULL OR p.model = ANY($1))
 ORDER BY p.model, p.effective_from DESC
 LIMIT $5
 
+-- prune_old_calibrations
+DELETE FROM estimate_calibrations c
+USING (
+  SELECT workspace_id, scope_id, task_type FROM estimate_calibrations
+  WHERE updated_at < now() - make_interval(days => $1::int) LIMIT $2
+) old
+WHERE c.workspace_id = old.workspace_id AND c.scope_id = old.scope_id AND c.task_type = old.task_type
+  AND c.updated_at < now() - make_interval(days => $1::int)
+RETURNING c.task_type
+
 -- read_calibrations
 SELECT project_id, task_type, factor, median_used FROM estimate_calibrations
 WHERE workspace_id = $1

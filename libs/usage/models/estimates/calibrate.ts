@@ -1,6 +1,7 @@
-import type { ServiceScope } from '#lib/database';
+import type { ServiceScope, SqlRunner } from '#lib/database';
 import { DroverError } from '#lib/kernel';
 import type { Logger } from '#lib/observability';
+import { pruneOldCalibrations } from './prune-calibrations.sql.js';
 import { calibrate, workspacesWithCompletions } from './calibrate.sql.js';
 
 /**
@@ -23,4 +24,13 @@ export async function calibrateEstimates(
       logger.warn('nothing learned of the tasks of a workspace', { workspaceId: id, error });
     }
   }
+}
+
+/** Removes up to `limit` calibrations not renewed for `days` as the service role. Returns the count. */
+export async function pruneCalibrations(
+  service: SqlRunner,
+  days: number,
+  limit: number,
+): Promise<number> {
+  return (await service.rows(pruneOldCalibrations, [days, limit])).length;
 }

@@ -71,6 +71,20 @@ it('entries of the audit log are removed after their retention', async () => {
   expect(rows).toEqual([{ days: 364 }, { days: 0 }]);
 });
 
+it('the calibration of a kind of task that nobody runs any more is removed', async () => {
+  const workspaceId = await aWorkspace(db.owner);
+  for (const daysAgo of [181, 179, 0]) {
+    await db.owner.query(
+      `INSERT INTO estimate_calibrations (workspace_id, task_type, median_used, samples, updated_at)
+       VALUES ($1, 'kind ' || $2::int, 1, 5, now() - make_interval(days => $2))`,
+      [workspaceId, daysAgo],
+    );
+  }
+  expect(await aHousekeeping().round()).toBe(false);
+  const { rows } = await db.owner.query('SELECT task_type FROM estimate_calibrations ORDER BY 1');
+  expect(rows).toEqual([{ task_type: 'kind 0' }, { task_type: 'kind 179' }]);
+});
+
 describe('statistics', () => {
   const addLines = (count: number) =>
     db.owner.query(

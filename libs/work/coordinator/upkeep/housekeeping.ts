@@ -9,7 +9,7 @@ import { pruneInboundDeliveries } from '#lib/inbound-hooks';
 import { Logger } from '#lib/observability';
 import { pruneScheduleOccurrences } from '#lib/schedules';
 import { pruneUsageReports } from '#lib/ledger';
-import { calibrateEstimates } from '#lib/models';
+import { calibrateEstimates, pruneCalibrations } from '#lib/models';
 import { analyzeGrownTable } from './analyze-grown-table.sql.js';
 import { pruneCapabilitySets } from './prune-capability-sets.sql.js';
 import { pruneCoordinatorLogs } from './prune-logs.sql.js';
@@ -21,6 +21,8 @@ const LOOK_AT_TABLES_MS = 5_000;
 const TABLES_AT_ONCE = 20;
 const LOGS_KEPT_DAYS = 30;
 const OCCURRENCES_KEPT_DAYS = 90;
+/** Estimates learn from tasks of 90 days, so a kind of task has not been run for longer than this. */
+const CALIBRATIONS_KEPT_DAYS = 180;
 /**
  * Days for which partitions of the heartbeat history exist ahead. Other days go to the default
  * partition.
@@ -95,10 +97,11 @@ export class Housekeeping {
     const reports = await pruneUsageReports(service, usage.retentionDays, BATCH);
     const events = await pruneInboundDeliveries(service, webhooks.retentionDays, BATCH);
     const occurrences = await pruneScheduleOccurrences(service, OCCURRENCES_KEPT_DAYS, BATCH);
+    const calibrations = await pruneCalibrations(service, CALIBRATIONS_KEPT_DAYS, BATCH);
     await service.rows(renewHeartbeatPartitions, [DAYS_AHEAD, agents.heartbeatRetentionDays]);
     await this.learn();
     const counted = [logs?.removed ?? 0, entries?.removed ?? 0, sets?.looked_at ?? 0];
-    return [keys, sessions, reports, events, occurrences, ...counted].some(
+    return [keys, sessions, reports, events, occurrences, calibrations, ...counted].some(
       (removed) => removed >= BATCH,
     );
   }
