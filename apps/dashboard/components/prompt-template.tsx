@@ -4,7 +4,7 @@ import type { components } from '#lib/api-client';
 import { describeError, useCommand, useRead } from '../api/read.js';
 import { useWorkspace } from '../api/workspace.js';
 import { Foreign } from './foreign.js';
-import { FormDialog } from './form-dialog.js';
+import { FormDialog, ifMatch } from './form-dialog.js';
 import { Ago, Button, Field, Loaded, Panel } from './parts.js';
 
 type Template = components['schemas']['PromptTemplate'];
@@ -53,10 +53,13 @@ export function PromptTemplate() {
   );
 }
 
-function EditTemplate({ of: { template } }: { of: Template }) {
+function EditTemplate({ of: { template, version } }: { of: Template }) {
   const set = useCommand(
     (api, form: FormData) =>
-      api.put('/api/v1/prompt-template', { body: { template: String(form.get('template')) } }),
+      api.put('/api/v1/prompt-template', {
+        params: { header: ifMatch(form) },
+        body: { template: String(form.get('template')) },
+      }),
     { done: 'Template changed', changes: CHANGES },
   );
   return (
@@ -64,6 +67,7 @@ function EditTemplate({ of: { template } }: { of: Template }) {
       open="Edit template"
       title="Edit the template of prompts"
       confirm="Save template"
+      version={version}
       onConfirm={set.mutate}
     >
       <Field

@@ -18,7 +18,8 @@ ORDER BY max(m.sent_at) DESC, 1
 LIMIT 20
 
 -- delete_prompt_template
-DELETE FROM prompt_templates WHERE workspace_id = $1 RETURNING workspace_id
+DELETE FROM prompt_templates WHERE workspace_id = $1 AND ($2::int IS NULL OR version = $2)
+RETURNING workspace_id
 
 -- keep_prompt
 INSERT INTO run_prompts (workspace_id, run_id, prompt)
@@ -79,9 +80,13 @@ LEFT JOIN run_prompts p ON p.workspace_id = $1 AND p.run_id = r.id
 WHERE r.workspace_id = $1 AND r.id = $2
 
 -- read_prompt_template
-SELECT template, updated_at FROM prompt_templates WHERE workspace_id = $1
+SELECT template, updated_at, version FROM prompt_templates WHERE workspace_id = $1
 
 -- write_prompt_template
-INSERT INTO prompt_templates (workspace_id, template) VALUES ($1, $2)
-ON CONFLICT (workspace_id) DO UPDATE SET template = excluded.template, updated_at = now()
-RETURNING template, updated_at
+INSERT INTO prompt_templates AS t (workspace_id, template)
+SELECT $1, $2
+WHERE coalesce($3::int, 0) IN (0, (SELECT version FROM prompt_templates WHERE workspace_id = $1))
+ON CONFLICT (workspace_id) DO UPDATE SET template = excluded.template, version = excluded.version,
+  updated_at = now()
+WHERE $3::int IS NULL OR t.version = $3
+RETURNING template, updated_at, version

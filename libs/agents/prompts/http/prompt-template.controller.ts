@@ -1,6 +1,6 @@
 import { Body, Controller, Delete, Get, HttpCode, Put } from '@nestjs/common';
 import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { ApiErrors } from '#lib/http';
+import { ApiErrors, IfMatch, Versioned } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
 import type { Caller } from '#lib/kernel';
 import { PromptTemplates } from '../prompts/prompt-templates.js';
@@ -12,6 +12,7 @@ export class PromptTemplateController {
   constructor(private readonly templates: PromptTemplates) {}
 
   @Get()
+  @Versioned()
   @Auth({ scope: 'tasks:read' })
   @ApiOperation({ summary: 'Get the template for prompts of coding agents' })
   @ApiOkResponse({ type: PromptTemplateDto })
@@ -20,6 +21,7 @@ export class PromptTemplateController {
   }
 
   @Put()
+  @Versioned()
   @Auth({ role: 'ADMIN', scope: 'workspace:admin' })
   @ApiOperation({
     summary: 'Set the template for prompts of coding agents',
@@ -27,8 +29,12 @@ export class PromptTemplateController {
   })
   @ApiOkResponse({ type: PromptTemplateDto })
   @ApiErrors('validation_failed')
-  set(@CurrentCaller() caller: Caller, @Body() { template }: SetPromptTemplateDto) {
-    return this.templates.set(caller, template);
+  set(
+    @CurrentCaller() caller: Caller,
+    @Body() { template }: SetPromptTemplateDto,
+    @IfMatch() version: number | undefined,
+  ) {
+    return this.templates.set(caller, template, version);
   }
 
   @Delete()
@@ -36,7 +42,7 @@ export class PromptTemplateController {
   @Auth({ role: 'ADMIN', scope: 'workspace:admin' })
   @ApiOperation({ summary: 'Reset the template for prompts to that of Drover' })
   @ApiNoContentResponse()
-  reset(@CurrentCaller() caller: Caller) {
-    return this.templates.reset(caller);
+  reset(@CurrentCaller() caller: Caller, @IfMatch() version: number | undefined) {
+    return this.templates.reset(caller, version);
   }
 }

@@ -16,6 +16,7 @@ export class PromptTemplateDto implements Sent<TemplateView> {
   @ApiProperty({ enum: SOURCES, description: 'The owner of the template' })
   source!: (typeof SOURCES)[number];
   @ApiProperty({ type: String, format: 'date-time', nullable: true }) updatedAt!: string | null;
+  @ApiProperty({ type: 'integer', description: '0 for the template of Drover' }) version!: number;
 }
 
 export class SetPromptTemplateDto {

@@ -264,6 +264,27 @@ describe('the template of a workspace', () => {
     expect((await kept(run)).body['prompt']).toBe('Do it: Mend it.');
   });
 
+  it('a change or a reset with the version of an earlier template gets 412', async () => {
+    const { api } = scene.workspace;
+    const put = (template: string, version: unknown) =>
+      api.put<Body>('/prompt-template', { template }, { 'if-match': `"${String(version)}"` });
+    const read = await api.get<Body>('/prompt-template');
+    expect([read.headers.get('etag'), read.body['version']]).toEqual(['"0"', 0]);
+    const first = await put('One: {{title}}', 0);
+    expect(await put('Lost: {{title}}', 0)).toMatchObject({
+      status: 412,
+      body: { code: 'version_mismatch', currentVersion: first.body['version'] },
+    });
+    expect((await put('Two: {{title}}', first.body['version'])).status).toBe(200);
+    const stale = { 'if-match': `"${String(first.body['version'])}"` };
+    expect((await api.delete('/prompt-template', stale)).status).toBe(412);
+    expect((await api.delete('/prompt-template')).status).toBe(204);
+    expect((await api.delete('/prompt-template', stale)).status).toBe(412);
+    expect((await put('Three: {{title}}', 0)).status).toBe(200);
+    expect((await put('Lost: {{title}}', first.body['version'])).status).toBe(412);
+    expect((await api.get<Body>('/prompt-template')).body['template']).toBe('Three: {{title}}');
+  });
+
   it('a preview tries a template that is not set', async () => {
     const id = await scene.task(CODEX);
     const tried = await preview(id, { template: 'Try: {{title}}' });
