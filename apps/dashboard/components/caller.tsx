@@ -5,13 +5,16 @@ import { useMembers } from './members.js';
 interface CallerProps {
   /** A caller of the API: `user:<id>`, `agent:<id>`, `api_key:<id>`, or the name of a forge's user. */
   of: string;
+  /** The name, if the API has given it. */
+  name?: string | null;
 }
 
 /** The name of a person or an agent who did something. */
-export function Caller({ of }: CallerProps) {
+export function Caller({ of, name = null }: CallerProps) {
   const [, kind, id] = /^(user|agent|api_key):([0-9a-f-]{36})$/.exec(of) ?? [];
   if (kind === 'agent' && id !== undefined) return <AgentLink id={id} />;
-  if (kind === 'api_key') return <span title={of}>an API key</span>;
+  if (kind === 'api_key')
+    return <bdi title={of}>{name === null ? 'an API key' : `API key ${stripControls(name)}`}</bdi>;
   if (kind === 'user' && id !== undefined) return <Person id={id} />;
   return <bdi>{stripControls(of)}</bdi>;
 }

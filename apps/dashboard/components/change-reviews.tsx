@@ -42,7 +42,7 @@ function OneReview({ review, isNewest }: { review: ChangeReview; isNewest: boole
         <Ago at={review.createdAt} />
         {kind === 'review' && (
           <>
-            , by <Caller of={author} />
+            , by <Caller of={author} name={review.authorName} />
           </>
         )}{' '}
         <span className="muted">{facts.join(', ')}</span>

@@ -155,12 +155,19 @@ describe('a review', () => {
       state: 'WORKING',
       reviews: [{}, {}, { verdict: 'changes_requested', author, body: 'Nearly.', comments }],
     });
+    const named = (await change(held.id)) as { reviews: { authorName: string }[] };
+    const { body: agent } = await scene.workspace.api.get(`/agents/${reviewer.id}`);
+    expect(named.reviews.at(-1)?.authorName).toBe(agent['name']);
     const next = await start(await scene.claim(held.agent, held.id));
     await submitted(next, commit(2));
     await done(held.agent, 'prove', green(commit(2)));
     await say('{"verdict": "approve"}');
     expect(await change(held.id)).toMatchObject({ state: 'IN_REVIEW' });
+    const { userId } = scene.workspace;
+    await scene.sql(`UPDATE users SET name = 'Ann' WHERE id = $1`, userId);
     expect(await approve(held.id, commit(2))).toMatchObject({ body: { state: 'APPROVED' } });
+    const { reviews } = (await change(held.id)) as { reviews: object[] };
+    expect(reviews.at(-1)).toMatchObject({ author: `user:${userId}`, authorName: 'Ann' });
     await scene.holdsEverything();
   });
 

@@ -450,8 +450,13 @@ CROSS JOIN LATERAL (
 WHERE t.workspace_id = $1 AND t.id = $2
 
 -- feedback_of_change
-SELECT v.id, v.revision, v.kind, v.verdict, v.commit_id, v.author, v.body, v.comments,
-  v.exit_code, v.duration_ms, v.external_id, v.created_at FROM change_reviews v
+SELECT v.id, v.revision, v.kind, v.verdict, v.commit_id, v.author,
+  CASE split_part(v.author, ':', 1)
+    WHEN 'user' THEN (SELECT nullif(u.name, '') FROM users u WHERE u.id = substr(v.author, 6)::uuid)
+    WHEN 'api_key' THEN (SELECT k.name FROM api_keys k
+      WHERE k.workspace_id = v.workspace_id AND k.id = substr(v.author, 9)::uuid)
+    WHEN 'agent' THEN (SELECT a.name FROM agents a
+      WHERE a.workspace_id = v.workspace_id AND a.id = substr(v.author, 7)::uuid) END AS author_name, v.body, v.comments, v.exit_code, v.duration_ms, v.external_id, v.created_at FROM change_reviews v
 JOIN changes c ON c.workspace_id = $1 AND c.task_id = v.task_id AND c.revision = v.revision
 WHERE v.workspace_id = $1 AND v.task_id = $2
   AND v.verdict IN ('red', 'changes_requested', 'commented', 'conflict')
@@ -844,8 +849,13 @@ WHERE c.workspace_id = $1 AND c.task_id = $2 AND c.step_agent_id IS NULL
 RETURNING c.task_id
 
 -- reviews_of_change
-SELECT v.id, v.revision, v.kind, v.verdict, v.commit_id, v.author, v.body, v.comments,
-  v.exit_code, v.duration_ms, v.external_id, v.created_at FROM change_reviews v
+SELECT v.id, v.revision, v.kind, v.verdict, v.commit_id, v.author,
+  CASE split_part(v.author, ':', 1)
+    WHEN 'user' THEN (SELECT nullif(u.name, '') FROM users u WHERE u.id = substr(v.author, 6)::uuid)
+    WHEN 'api_key' THEN (SELECT k.name FROM api_keys k
+      WHERE k.workspace_id = v.workspace_id AND k.id = substr(v.author, 9)::uuid)
+    WHEN 'agent' THEN (SELECT a.name FROM agents a
+      WHERE a.workspace_id = v.workspace_id AND a.id = substr(v.author, 7)::uuid) END AS author_name, v.body, v.comments, v.exit_code, v.duration_ms, v.external_id, v.created_at FROM change_reviews v
 WHERE v.workspace_id = $1 AND v.task_id = $2 ORDER BY v.id
 
 -- shown_change

@@ -19,6 +19,8 @@ export interface ReviewView {
   commit: string | null;
   /** Such as user:<id> or agent:<id>. */
   author: string;
+  /** Null for a user of a forge, and for a person who has left the workspace. */
+  authorName: string | null;
   body: string;
   comments: ChangeComment[];
   exitCode: number | null;

@@ -55,6 +55,11 @@ export class ChangeReviewDto implements ReviewView {
   @ShownOneOf(VERDICTS) verdict!: Verdict;
   @ShownTextOrNull({ description: 'The commit that it is about' }) commit!: string | null;
   @ShownText({ example: 'user:0198c5a0-4444-7000-8000-000000000001' }) author!: string;
+  @ShownTextOrNull({
+    example: 'Ann',
+    description: 'The name of the user, API key or agent, unless it is gone',
+  })
+  authorName!: string | null;
   @ShownText({ description: 'The words of the review, the output of a proof, or the conflict' })
   body!: string;
   @ApiProperty({ type: [ChangeCommentDto] }) comments!: ChangeCommentDto[];

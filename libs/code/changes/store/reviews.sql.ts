@@ -11,6 +11,7 @@ export interface ReviewRow {
   verdict: Verdict;
   commit_id: string | null;
   author: string;
+  author_name: string | null;
   body: string;
   comments: ChangeComment[];
   exit_code: number | null;
@@ -19,8 +20,16 @@ export interface ReviewRow {
   created_at: Date;
 }
 
-const SHOWN = `v.id, v.revision, v.kind, v.verdict, v.commit_id, v.author, v.body, v.comments,
-  v.exit_code, v.duration_ms, v.external_id, v.created_at`;
+/** SQL: the present name of an author. A person who has left the workspace has none for it. */
+const AUTHOR_NAME = `CASE split_part(v.author, ':', 1)
+    WHEN 'user' THEN (SELECT nullif(u.name, '') FROM users u WHERE u.id = substr(v.author, 6)::uuid)
+    WHEN 'api_key' THEN (SELECT k.name FROM api_keys k
+      WHERE k.workspace_id = v.workspace_id AND k.id = substr(v.author, 9)::uuid)
+    WHEN 'agent' THEN (SELECT a.name FROM agents a
+      WHERE a.workspace_id = v.workspace_id AND a.id = substr(v.author, 7)::uuid) END`;
+
+const SHOWN = `v.id, v.revision, v.kind, v.verdict, v.commit_id, v.author,
+  ${AUTHOR_NAME} AS author_name, v.body, v.comments, v.exit_code, v.duration_ms, v.external_id, v.created_at`;
 
 /**
  * Stores a proof, a review or a conflict. Under the task's lock. $1 workspace, $2 id, $3 change,
@@ -115,6 +124,7 @@ export function toReviewView(row: ReviewRow): ReviewView {
     verdict: row.verdict,
     commit: row.commit_id,
     author: row.author,
+    authorName: row.author_name,
     body: row.body,
     comments: row.comments,
     exitCode: row.exit_code,
