@@ -4,6 +4,7 @@ import {
   describeError,
   describeTime,
   splitMessage,
+  timeOfEntry,
   WHY_NO_ESTIMATE,
 } from '#lib/api-client';
 import type { Output, Colour } from './output/output.js';
@@ -126,7 +127,7 @@ export function colourWord(out: Output, word: string): string {
 
 /** Formats a log entry for a terminal. A message of several lines keeps its lines. */
 export function formatLogEntry(out: Output, entry: Log): string {
-  const { createdAt, level } = entry;
+  const { level } = entry;
   const text = clean(describeEntry(entry));
-  return `${out.paint('dim', out.logTime(createdAt))} ${colourWord(out, level)} ${text}`;
+  return `${out.paint('dim', out.logTime(timeOfEntry(entry)))} ${colourWord(out, level)} ${text}`;
 }

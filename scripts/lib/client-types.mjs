@@ -18,14 +18,17 @@ const PROBLEM = { $ref: '#/components/schemas/Problem' };
 export async function generateClientTypes() {
   if (!existsSync(join(root, DOCUMENT))) return;
   const folder = join(root, LIBRARY, 'generated');
-  const [made, keyed, types] = ['.made-of', 'keyed.ts', 'api.ts'].map((name) => join(folder, name));
+  const [made, keyed, summaries, types] = ['.made-of', 'keyed.ts', 'summaries.ts', 'api.ts'].map(
+    (name) => join(folder, name),
+  );
   const key = hashOf(...MADE_OF);
   // A checkout of an older commit has them in git and removes them when it is left.
-  const isThere = [made, keyed, types].every(existsSync);
+  const isThere = [made, keyed, summaries, types].every(existsSync);
   if (isThere && readFileSync(made, 'utf8') === key) return;
   const document = JSON.parse(readFileSync(join(root, DOCUMENT), 'utf8'));
   mkdirSync(folder, { recursive: true });
   writeFileSync(keyed, keyedPosts(document));
+  writeFileSync(summaries, summariesOf(document));
   writeFileSync(types, await apiTypes(document));
   writeFileSync(made, key);
 }
@@ -56,4 +59,14 @@ function keyedPosts({ paths }) {
   const keyed = Object.keys(paths).filter((path) => isKeyed(paths[path]));
   const lines = keyed.map((path) => `  ${JSON.stringify(path)},`);
   return `${BANNER}export const KEYED: ReadonlySet<string> = new Set([\n${lines.join('\n')}\n]);\n`;
+}
+
+/** The sentence of each operation id, for people. */
+function summariesOf({ paths }) {
+  const operations = Object.values(paths).flatMap((item) => METHODS.flatMap((m) => item[m] ?? []));
+  const lines = operations.map(
+    ({ operationId, summary }) => `  ${JSON.stringify(operationId)}: ${JSON.stringify(summary)},`,
+  );
+  const type = 'Readonly<Record<string, string>>';
+  return `${BANNER}export const SUMMARIES: ${type} = {\n${lines.sort().join('\n')}\n};\n`;
 }

@@ -67,11 +67,10 @@ describe('the dashboard', () => {
     await rowOf('A program').getByText('Revoked').waitFor();
     await waitFor('the key to end', async () => (await ask()) === 401);
     await page.goto('/audit');
-    await rowOf('revokeApiKey').waitFor();
-    await page.getByLabel('Operation').fill('createApiKey');
-    await page.getByLabel('Operation').press('Enter');
-    await rowOf('revokeApiKey').waitFor({ state: 'detached' });
-    expect(await rowOf('createApiKey').textContent()).toContain('Done');
+    await rowOf('Revoke an API key').waitFor();
+    await page.getByLabel('Operation').selectOption('Create an API key');
+    await rowOf('Revoke an API key').waitFor({ state: 'detached' });
+    expect(await rowOf('Create an API key').textContent()).toContain('Done');
   });
 
   it('a member whose role is lowered loses the actions of the old role', async () => {

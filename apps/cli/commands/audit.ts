@@ -1,4 +1,4 @@
-import { formatDetails } from '#lib/api-client';
+import { describeOperation, formatDetails } from '#lib/api-client';
 import type { CommandSpec, Commands } from '../command.js';
 import type { Cli } from '../cli.js';
 import { type Flags, omitUndefined } from '../flags.js';
@@ -10,7 +10,7 @@ const audit: CommandSpec = {
   summary: 'List changes and refused requests, newest first',
   options: [
     ['--actor <id>', 'ID of a user or API key'],
-    ['--operation <name>', 'operation, such as createApiKey'],
+    ['--operation <id>', 'operation, such as createApiKey (`--wide` shows the ids)'],
     ['--installation', 'sign-ins, refusals and changes of accounts (operators only)'],
     ['--since <time>', 'start time, such as 2026-01-31T12:00:00Z'],
     ...LIST_OPTIONS,
@@ -31,7 +31,8 @@ const audit: CommandSpec = {
       [
         { title: 'age', of: ({ createdAt }) => formatAge(createdAt) },
         { title: 'actor', of: ({ actorName, actorId }) => actorName ?? actorId, wide: true },
-        { title: 'operation', of: ({ operation }) => operation },
+        { title: 'operation', of: ({ operation }) => describeOperation(operation) },
+        { title: 'id', of: ({ operation }) => operation, wide: true },
         { title: 'status', of: ({ status }) => status },
         { title: 'path', of: ({ path }) => path, wide: true },
         { title: 'details', of: ({ details }) => formatDetails(details), wide: true },
@@ -52,7 +53,8 @@ async function listInstallation(cli: Cli, flags: Flags): Promise<void> {
     [
       { title: 'age', of: ({ createdAt }) => formatAge(createdAt) },
       { title: 'account', of: ({ account }) => account ?? '', wide: true },
-      { title: 'operation', of: ({ operation }) => operation },
+      { title: 'operation', of: ({ operation }) => describeOperation(operation) },
+      { title: 'id', of: ({ operation }) => operation, wide: true },
       { title: 'status', of: ({ status }) => status },
       { title: 'attempts', of: ({ attempts }) => attempts },
       { title: 'path', of: ({ path }) => path, wide: true },

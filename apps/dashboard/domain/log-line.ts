@@ -1,4 +1,4 @@
-import { describeEntry, type LogEntry } from '#lib/api-client';
+import { describeEntry, type LogEntry, timeOfEntry } from '#lib/api-client';
 import { cutColouredText, cutText, stripControls } from './format.js';
 
 /** A log line in memory. A long line is cut so that thousands of lines fit. */
@@ -25,7 +25,8 @@ interface Details {
 }
 
 export function toLogLine(entry: LogEntry): LogLine {
-  const { id, createdAt: at, level, event, details, runId } = entry;
+  const { id, level, event, details, runId } = entry;
+  const at = timeOfEntry(entry);
   const whole = describeEntry(entry);
   const [text, leftOut] = cutText(whole);
   const coloured = cutColouredText(whole);
@@ -47,7 +48,7 @@ export function toLogLine(entry: LogEntry): LogLine {
 
 /** Formats an entry as a line of a file, whole and without colours: time, level, text. */
 export function toFileLine(entry: LogEntry): string {
-  return `${entry.createdAt} ${entry.level} ${stripControls(describeEntry(entry))}`;
+  return `${timeOfEntry(entry)} ${entry.level} ${stripControls(describeEntry(entry))}`;
 }
 
 /** Splits a text at the matches of a search, regardless of case. `true` marks a match. */

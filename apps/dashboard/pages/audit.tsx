@@ -1,8 +1,9 @@
 import { useState } from 'react';
-import { type components, formatDetails } from '#lib/api-client';
+import { type components, describeOperation, formatDetails, SUMMARIES } from '#lib/api-client';
 import { usePages } from '../api/read.js';
 import { AdminsOnly } from '../components/admins-only.js';
-import { Ago, Button, Empty, Field, Loaded, Page, Panel } from '../components/parts.js';
+import { Ago, Button, Empty, Loaded, Page, Panel } from '../components/parts.js';
+import { Picker } from '../components/pickers.js';
 import { defineColumns, Table } from '../components/table.js';
 import { stripControls } from '../domain/format.js';
 
@@ -21,8 +22,10 @@ const COLUMNS = defineColumns<Entry>([
   {
     id: 'operation',
     head: 'Operation',
-    width: 'minmax(130px, 1fr)',
-    cell: ({ operation, path }) => <span title={path}>{operation}</span>,
+    width: 'minmax(180px, 2fr)',
+    cell: ({ operation, path }) => (
+      <span title={`${operation}, ${path}`}>{describeOperation(operation)}</span>
+    ),
   },
   {
     id: 'details',
@@ -44,6 +47,10 @@ const COLUMNS = defineColumns<Entry>([
   { id: 'from', head: 'IP address', width: '130px', cell: ({ address }) => <code>{address}</code> },
 ]);
 
+const OPERATIONS = Object.keys(SUMMARIES)
+  .map((id) => ({ id, name: describeOperation(id) }))
+  .toSorted((one, other) => one.name.localeCompare(other.name));
+
 export function AuditPage() {
   return (
     <AdminsOnly page="Audit log">
@@ -62,17 +69,13 @@ function Entries() {
   });
   return (
     <div className="stack">
-      <Field label="Operation" hint="For example createApiKey. Leave empty for all operations.">
-        <input
-          className="input"
-          defaultValue={operation}
-          maxLength={100}
-          onBlur={(event) => setOperation(event.target.value.trim())}
-          onKeyDown={(event) => {
-            if (event.key === 'Enter') setOperation(event.currentTarget.value.trim());
-          }}
-        />
-      </Field>
+      <Picker
+        label="Operation"
+        empty="All operations"
+        items={OPERATIONS}
+        value={operation}
+        onChange={({ target }) => setOperation(target.value)}
+      />
       <Panel title="Changes and refused requests" flush>
         <Loaded query={entries}>
           {({ pages }) => {

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { describeEntry, describeError } from './words.js';
+import { describeEntry, describeError, describeOperation, timeOfEntry } from './words.js';
 
 const coordinator = { kind: 'coordinator', id: null };
 
@@ -27,4 +27,25 @@ it.each([
   ['Exited with 7', 'Exited with 7'],
 ])('the last error %j is shown as %j', (stored, shown) => {
   expect(describeError(stored)).toBe(shown);
+});
+
+it.each([
+  ['archiveTask', 'Archive a finished task'],
+  ['createApiKey', 'Create an API key'],
+  ['removedLongAgo', 'removedLongAgo'],
+  ['constructor', 'constructor'],
+])('the operation %s is shown as %j', (operationId, text) => {
+  expect(describeOperation(operationId)).toBe(text);
+});
+
+it.each([
+  ['2026-01-31T12:00:00.000Z', '2026-01-31T12:00:00.000Z'],
+  ['2026-01-31T13:04:00+01:00', '2026-01-31T12:04:00.000Z'],
+  ['2026-01-31T12:05:01.000Z', undefined],
+  ['2026-01-31T11:04:59.000Z', undefined],
+  ['yesterday', undefined],
+  [undefined, undefined],
+])('a host that says %s for an entry has %s shown', (at, shown) => {
+  const createdAt = '2026-01-31T12:05:00.000Z';
+  expect(timeOfEntry({ createdAt, details: { at } })).toBe(shown ?? createdAt);
 });

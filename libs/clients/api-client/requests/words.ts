@@ -1,9 +1,11 @@
 import type { components } from '../generated/api.js';
+import { SUMMARIES } from '../generated/summaries.js';
 
 type Entry = Pick<
   components['schemas']['TaskLogEntry'],
   'action' | 'message' | 'newStatus' | 'actor'
 >;
+type TimedEntry = Pick<components['schemas']['TaskLogEntry'], 'createdAt' | 'details'>;
 type Unknown = NonNullable<components['schemas']['Estimate']['unknownBecause']>;
 
 const EXHAUSTED = /^Max retries exceeded \((\d+)\/\d+\): /;
@@ -13,6 +15,15 @@ export function describeError(lastError: string): string {
   return lastError.replace(EXHAUSTED, (_, retries: string) =>
     retries === '0' ? '' : `Failed after ${Number(retries) + 1} attempts: `,
   );
+}
+
+/**
+ * What an operation does, for people: "Cancel a task". An operation of another version keeps its id.
+ */
+export function describeOperation(operationId: string): string {
+  if (!Object.hasOwn(SUMMARIES, operationId)) return operationId;
+  // The rest is about the answer, which is for programs.
+  return String(SUMMARIES[operationId]).replace(/;.*/, '');
 }
 
 /** Why a task has no estimate, for people. A task that has ended needs none. */
@@ -72,6 +83,19 @@ export function describeEntry({ action, message, newStatus, actor }: Entry): str
   const by = ACTORS[actor.kind];
   const moved = by === undefined || newStatus === 'FAILED' ? event : `${event} by ${by}`;
   return text === '' ? moved : `${moved}: ${text}`;
+}
+
+/** Clocks of hosts that differ by more are not believed, in milliseconds. */
+const CLOCK_TRUST_MS = 3_600_000;
+
+/**
+ * The time of an entry for people: that of the event by the clock of its host, which reports lines
+ * some seconds later. It is the time of the report if the host gave none, or if its clock is wrong.
+ */
+export function timeOfEntry({ createdAt, details }: TimedEntry): string {
+  const at = Date.parse(String((details as { at?: unknown } | null)?.at));
+  const delayMs = Date.parse(createdAt) - at;
+  return delayMs >= 0 && delayMs <= CLOCK_TRUST_MS ? new Date(at).toISOString() : createdAt;
 }
 
 function spaced(text: string): string {
