@@ -21,17 +21,20 @@ const READING = [
   'get_task',
   'get_task_log',
   'get_task_usage',
+  'get_template',
   'get_usage',
   'list_budgets',
   'list_changes',
   'list_dead_letter',
   'list_questions',
   'list_schedules',
+  'list_templates',
 ];
 const WRITING = [
   'cancel_task',
   'create_schedule',
   'create_task',
+  'create_task_from_template',
   'pause_schedule',
   'pause_task',
   'replay_dead_letter',
@@ -128,6 +131,32 @@ describe.each(VIAS)('over %s', (via) => {
     expect(stopped.data).toMatchObject({ scope: 'workspace', endRuns: true });
     await app.db.owner.query('UPDATE pauses SET ended_at = now() WHERE id = $1', [stopped.data.id]);
     expect((await call('list_dead_letter', {})).data.items).toEqual([]);
+  });
+
+  it('an assistant finds a template and creates a task from it, once for a key', async () => {
+    const template = { taskType: 'research', priority: 8, secrets: { KEY: 'halibut-9' } };
+    const made = { name: `Survey ${via}`, description: 'Of the sky', task: template };
+    await workspace.api.post('/task-templates', made);
+    const { call } = await assistant();
+    const found = await call('list_templates', { name: made.name });
+    const [{ id }] = found.data.items as [{ id: string }];
+    expect(found.data.items).toEqual([
+      { id, name: made.name, description: 'Of the sky', taskType: 'research' },
+    ]);
+    const shown = await call('get_template', { templateId: id });
+    expect(shown.data).toMatchObject({ task: { priority: 8, secrets: { KEY: '[redacted]' } } });
+    expect(shown.text).not.toContain('halibut');
+    const once = { templateId: id, description: 'By night', idempotencyKey: `survey-${via}` };
+    const [task, again] = [
+      await call('create_task_from_template', once),
+      await call('create_task_from_template', once),
+    ];
+    expect(task.data).toMatchObject({ title: made.name, priority: 8, status: 'PENDING' });
+    expect(again.data.id).toBe(task.data.id);
+    expect((await call('get_task', { taskId: String(task.data.id) })).data).toMatchObject({
+      description: 'By night',
+      secrets: { KEY: '[redacted]' },
+    });
   });
 
   it('an assistant pauses, resumes, cancels and retries a task', async () => {
