@@ -1,8 +1,9 @@
 import 'reflect-metadata';
 import { isolate } from '#lib/agent-host';
+import { misspeltVariables, UNKNOWN_SETTINGS } from '#lib/env';
 import { listen } from '#lib/http';
 import { lineWriter, requireArguments } from '#lib/kernel';
-import { Logger } from '#lib/observability';
+import { announce, Logger } from '#lib/observability';
 import { type GatewayConfig, loadGatewayConfig } from './config.js';
 import { createApp } from './create-app.js';
 import { Gateway } from './gateway.js';
@@ -10,13 +11,10 @@ import { shutDownOnSignals } from './shutdown.js';
 
 const write = lineWriter(1);
 
-/** Tests and scripts wait for these lines. No log level hides them. */
-function announce(line: Record<string, unknown>): void {
-  write(`${JSON.stringify(line)}\n`);
-}
-
 async function start(config: GatewayConfig): Promise<void> {
   const logger = Logger.create({ level: config.logLevel, destination: { write } });
+  const unknown = misspeltVariables(process.env);
+  if (unknown.length > 0) logger.warn(UNKNOWN_SETTINGS, { unknown });
   const gateway = new Gateway(config, logger, await isolate(config.isolation));
   const app = await createApp(gateway, logger);
   await gateway.recover();
@@ -25,7 +23,7 @@ async function start(config: GatewayConfig): Promise<void> {
   await listen(app, config.http);
   const { id, bootId } = gateway.facts();
   const address = await app.getUrl();
-  announce({ message: 'listening', address, gatewayId: id, bootId, pid: process.pid });
+  announce(write, { message: 'listening', address, gatewayId: id, bootId });
   gateway.connect();
 }
 

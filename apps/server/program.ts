@@ -1,8 +1,9 @@
 import 'reflect-metadata';
 import { type Config, loadConfig } from '#lib/config';
+import { misspeltVariables, UNKNOWN_SETTINGS } from '#lib/env';
 import { listen } from '#lib/http';
 import { lineWriter, requireArguments } from '#lib/kernel';
-import { Logger } from '#lib/observability';
+import { announce, Logger } from '#lib/observability';
 import { createAdministrator } from './create-administrator.js';
 import { createApp } from './create-app.js';
 import { requireOwnFolder } from './own-folder.js';
@@ -14,11 +15,6 @@ import { shutDownOnSignals } from './shutdown.js';
 import { explainStartup } from './startup-error.js';
 
 const write = lineWriter(1);
-
-/** Tests, the demo and scripts wait for these lines, so no log level silences them. */
-function announce(line: Record<string, unknown>): void {
-  write(`${JSON.stringify(line)}\n`);
-}
 
 const USAGE = `Usage: node dist/apps/server/main.js [argument]
 
@@ -38,17 +34,16 @@ const FORCE = {
 type Errands = Record<keyof typeof ERRANDS, boolean>;
 
 async function start(config: Config, errands: Errands, force: boolean): Promise<void> {
-  const logger = Logger.create({
-    level: config.logLevel,
-    destination: { write },
-    base: config.instanceId === undefined ? {} : { instance: config.instanceId },
-  });
+  const base = config.instanceId === undefined ? {} : { instance: config.instanceId };
+  const logger = Logger.create({ level: config.logLevel, destination: { write }, base });
+  const unknown = misspeltVariables(process.env);
+  if (unknown.length > 0) logger.warn(UNKNOWN_SETTINGS, { unknown });
   const migrate = errands['--migrate-only'];
   const applied = await prepareDatabase(config, { logger, migrate, force });
-  if (migrate) announce({ message: 'migrated', applied });
-  if (errands['--create-administrator']) announce(await createAdministrator(config, logger));
-  if (errands['--rotate-keys']) announce(await rotateKeys(config, logger));
-  if (errands['--rebuild-usage']) announce(await rebuildUsage(config, logger));
+  if (migrate) announce(write, { ...base, message: 'migrated', applied });
+  if (errands['--create-administrator']) announce(write, await createAdministrator(config, logger));
+  if (errands['--rotate-keys']) announce(write, await rotateKeys(config, logger));
+  if (errands['--rebuild-usage']) announce(write, await rebuildUsage(config, logger));
   if (Object.values(errands).includes(true)) return;
   await requireOwnFolder(config);
   const app = await createApp(config, logger);
@@ -58,12 +53,8 @@ async function start(config: Config, errands: Errands, force: boolean): Promise<
   });
   settleMemory();
   await listen(app, config.http);
-  announce({
-    message: 'listening',
-    address: await app.getUrl(),
-    roles: config.roles,
-    pid: process.pid,
-  });
+  const address = await app.getUrl();
+  announce(write, { ...base, message: 'listening', address, roles: config.roles });
 }
 
 function readConfig(): Config {

@@ -1,4 +1,5 @@
 import { Log, messageOf, pause, StopRequests } from '#lib/agent-host';
+import { misspeltVariables, UNKNOWN_SETTINGS } from '#lib/env';
 import { endNow, lineWriter, requireArguments } from '#lib/kernel';
 import { NoCredentials, readConfig, type WorkerConfig } from './config.js';
 import { runWorker } from './worker.js';
@@ -50,6 +51,8 @@ try {
   const config = await waitForConfig();
   if (config === undefined) process.exit(0);
   log = new Log(write, config.logLevel, { worker: config.name });
+  const unknown = misspeltVariables(process.env);
+  if (unknown.length > 0) log.warn(UNKNOWN_SETTINGS, { unknown });
   await runWorker(config, { log, stop });
   process.exit(0);
 } catch (error) {

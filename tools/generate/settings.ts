@@ -15,6 +15,8 @@ interface Program {
   sources: string[];
 }
 
+const NAMES = 'libs/platform/env/known-settings.ts';
+
 /** Settings that worker and gateway share. */
 const SHARED = ['isolation', 'limit-settings'].map(
   (name) => `libs/hosts/agent-host/machine/${name}.ts`,
@@ -63,14 +65,24 @@ interface Row {
 }
 
 /**
- * Returns docs/settings.md, the settings of all programs.
+ * Returns docs/settings.md, the settings of all programs, and their names for the library `env`.
  *
  * @param root the folder of the project, with the sources
  * @throws Error if a setting has no comment
  */
 export function generateSettings(root: string): Generated {
   const sections = PROGRAMS.map((program) => `## ${program.title}\n\n${tableOf(root, program)}`);
-  return { files: { 'docs/settings.md': [HEAD, ...sections].join('\n') } };
+  return {
+    files: { 'docs/settings.md': [HEAD, ...sections].join('\n'), [NAMES]: namesOf(PROGRAMS) },
+  };
+}
+
+/** The names of all settings, with which a program recognises a misspelt one. */
+function namesOf(programs: Program[]): string {
+  const names = new Set(programs.flatMap(({ schema }) => Object.keys(schema.shape)));
+  const lines = [...names].toSorted().map((name) => `  '${name}',`);
+  const banner = '// Written by `npm run generate` from the settings of all programs.\n';
+  return `${banner}export const SETTINGS: readonly string[] = [\n${lines.join('\n')}\n];\n`;
 }
 
 function tableOf(root: string, { schema, sources }: Program): string {

@@ -1,3 +1,4 @@
+export { type Misspelt, misspeltVariables, UNKNOWN_SETTINGS } from './misspelt.js';
 export {
   flag,
   folders,

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import { misspeltVariables } from './misspelt.js';
 import { flag, integer, list, oneOf, readVariables, webAddress } from './settings.js';
 
 const schema = z.object({
@@ -73,6 +74,30 @@ describe('Variables', () => {
         '  COLOR: must be one of red, blue',
         '  ADDRESS: must be the http:// or https:// address of the shop',
       ].join('\n'),
+    );
+  });
+
+  it('a misspelt setting is named with the nearest one, also where that one is missing', () => {
+    const own = {
+      HOME: '/root',
+      PATH: '/bin',
+      POST: '1',
+      NODE_ENV: 'test',
+      LANG: 'C',
+      HOSTNAME: 'a',
+    };
+    const others = { DROVER_RUN_TOKEN: 'x', DROVER_WORKER_NAME: 'one', DATABASE_URL_FILE: '/a' };
+    expect(misspeltVariables({ ...own, ...others })).toEqual([]);
+    const wrong = { DATABSE_URL: 'x', JWT_SERCET_FILE: '/a', LOG_LEVLE: 'warn', DROVER_FOO: '1' };
+    expect(misspeltVariables({ ...own, ...wrong })).toEqual([
+      { variable: 'DATABSE_URL', nearest: 'DATABASE_URL' },
+      { variable: 'JWT_SERCET_FILE', nearest: 'JWT_SECRET' },
+      { variable: 'LOG_LEVLE', nearest: 'LOG_LEVEL' },
+      { variable: 'DROVER_FOO', nearest: undefined },
+    ]);
+    const needed = z.object({ DATABASE_URL: z.string('must be set') });
+    expect(() => readVariables(needed, { DATABSE_URL: 'x' })).toThrow(
+      '  DATABASE_URL: must be set\n  DATABSE_URL: is unknown; the nearest setting is DATABASE_URL',
     );
   });
 });

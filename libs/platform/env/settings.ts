@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
+import { misspeltVariables } from './misspelt.js';
 
 /** Values separated by commas. Spaces around them are ignored. */
 export const list = z.string().transform((value) =>
@@ -83,7 +84,12 @@ export function readVariables<T extends z.ZodObject>(
   const result = schema.safeParse({ ...present, ...fromFiles(Object.keys(schema.shape), present) });
   if (result.success) return result.data;
   const { issues } = result.error;
-  throw new SettingsError(issues.map(({ path, message }) => `${String(path[0])} ${message}`));
+  const problems = issues.map(({ path, message }) => `${String(path[0])} ${message}`);
+  // A misspelt variable can be the reason why another one is missing.
+  const misspelt = misspeltVariables(env).flatMap(({ variable, nearest }) =>
+    nearest === undefined ? [] : [`${variable} is unknown; the nearest setting is ${nearest}`],
+  );
+  throw new SettingsError([...problems, ...misspelt]);
 }
 
 function fromFiles(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Logger } from './logger.js';
+import { announce, Logger } from './logger.js';
 import { redactText } from '#lib/kernel';
 
 function capture(level: 'info' | 'debug' | 'silent' = 'info') {
@@ -45,6 +45,16 @@ describe('the log', () => {
     expect(lines).toEqual([]);
     expect(logger.writes('fatal')).toBe(false);
   });
+});
+
+it('an announcement has the level, time and process of other lines, with its own order', () => {
+  const lines: string[] = [];
+  announce((line) => void lines.push(line), { message: 'listening', address: 'http://a' });
+  const { logger, lines: others } = capture();
+  logger.info('listening', { address: 'http://a' });
+  expect(lines[0]).toContain('"message":"listening","address":"http://a"}');
+  const [line, other] = [lines, others].map(([text]) => JSON.parse(String(text)) as object);
+  expect(line).toEqual({ ...other, time: expect.stringMatching(/^\d{4}-.*Z$/) });
 });
 
 describe('a logged text', () => {
