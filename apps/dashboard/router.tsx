@@ -10,7 +10,7 @@ import { Empty, Page } from './components/parts.js';
 import { parseId, stringifySearch } from './domain/addresses.js';
 import { parseCostSearch } from './domain/change-costs.js';
 import { parseGroup } from './domain/changes.js';
-import { parsePrefill } from './domain/task-draft.js';
+import { parseNewTask } from './domain/task-draft.js';
 import { parseFilter } from './domain/task-filter.js';
 import { parseUsageSearch } from './domain/usage-search.js';
 import { Shell } from './shell.js';
@@ -36,7 +36,7 @@ const routes = [
   createRoute({
     getParentRoute: () => root,
     path: '/tasks/new',
-    validateSearch: parsePrefill,
+    validateSearch: parseNewTask,
     component: lazyRouteComponent(() => import('./pages/new-task.js'), 'NewTaskPage'),
   }),
   createRoute({
@@ -55,6 +55,17 @@ const routes = [
     path: '/schedules/$id',
     params: OF_ID,
     component: lazyRouteComponent(() => import('./pages/schedule.js'), 'SchedulePage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/templates',
+    component: lazyRouteComponent(() => import('./pages/templates.js'), 'TemplatesPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/templates/$id',
+    params: OF_ID,
+    component: lazyRouteComponent(() => import('./pages/template.js'), 'TemplatePage'),
   }),
   createRoute({
     getParentRoute: () => root,

@@ -49,6 +49,7 @@ const LINKS: MenuLink[] = [
   { to: '/', name: 'Overview', icon: 'overview' },
   { to: '/tasks', name: 'Tasks', icon: 'tasks' },
   { to: '/schedules', name: 'Schedules', icon: 'schedules', counts: ['failedSchedules'] },
+  { to: '/templates', name: 'Templates', icon: 'templates' },
   { to: '/dead-letter', name: 'Dead letter', icon: 'dead-letter', counts: ['failedTasks'] },
   { to: '/agents', name: 'Agents', icon: 'agents', counts: ['silentAgents'] },
   { to: '/questions', name: 'Questions', icon: 'questions', counts: ['openQuestions'] },

@@ -18,6 +18,7 @@ const PAGES = [
   'audit',
   'settings',
   'schedules',
+  'templates',
   'dead-letter',
   'reviews',
   'repositories',

@@ -47,12 +47,13 @@ describe('the task list', () => {
       [first],
     );
     await page.goto('/tasks');
-    expect(await shown(3)).toEqual(['read', 'high', 'low']);
+    await page.getByRole('row').getByRole('link', { name: 'The reader' }).waitFor();
+    expect(await shown(3)).toEqual(['read', 'The reader', 'high', 'low']);
     const order = page.getByLabel('Order');
     await order.selectOption('Highest priority first');
     await page.waitForURL(/sort=priority/);
     await rows().first().getByText('high').waitFor();
-    expect(await shown(3)).toEqual(['high', 'read', 'low']);
+    expect(await shown(3)).toEqual(['high', 'read', 'The reader', 'low']);
     await page.getByLabel('Project').selectOption('Books');
     expect(await shown(2)).toEqual(['high', 'low']);
     await page.getByLabel('Created').selectOption('Last 24 hours');
@@ -65,7 +66,7 @@ describe('the task list', () => {
     expect(await listAxeFindingsInAllLooks(page)).toEqual([]);
     await page.getByRole('button', { name: 'Clear filters' }).click();
     await page.getByLabel('Agent').selectOption('The reader');
-    expect(await shown(1)).toEqual(['read']);
+    expect(await shown(1)).toEqual(['read', 'The reader']);
     await page.getByRole('button', { name: 'Clear filters' }).click();
     await shown(3);
     await page.getByLabel('Search title, description or ID').fill(first.slice(0, 30));
@@ -73,11 +74,48 @@ describe('the task list', () => {
     await shown(1);
   });
 
+  it('a saved view comes back after a reload, and is renamed and deleted', async () => {
+    const button = (name: string) => page.getByRole('button', { name, exact: true });
+    const dialog = page.locator('dialog[open]');
+    const named = async (open: string, name: string) => {
+      await button(open).click();
+      await dialog.getByLabel('Name').fill(name);
+      await dialog.getByRole('button', { name: open }).click();
+    };
+    const view = (name: string) =>
+      page.getByRole('navigation', { name: 'Saved views' }).getByRole('link', { name });
+    await page.goto('/tasks?status=PENDING&status=FAILED&sort=oldest');
+    await named('Save view', ' Old work ');
+    await button('Rename view').waitFor();
+    expect(await listAxeFindingsInAllLooks(page)).toEqual([]);
+    await page.goto('/tasks?priority=9');
+    await named('Save view', 'Urgent');
+    await view('Old work').click();
+    await page.waitForURL(/status=PENDING&status=FAILED/);
+    expect(await page.getByLabel('Order').inputValue()).toBe('oldest');
+    await named('Rename view', 'Urgent');
+    await dialog.getByRole('alert').getByText('Another view has this name.').waitFor();
+    await dialog.getByLabel('Name').fill('Backlog');
+    await dialog.getByRole('button', { name: 'Rename view' }).click();
+    await view('Backlog').waitFor();
+    await page.goto('/agents');
+    await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('dialog', { name: 'Command palette' }).getByRole('combobox').fill('urg');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/tasks.*priority=9/);
+    await button('Delete view').click();
+    await dialog.getByRole('button', { name: 'Delete view' }).click();
+    await view('Urgent').waitFor({ state: 'detached' });
+    await view('Backlog').waitFor();
+  });
+
   it('Ctrl-K finds pages, agents, actions, and tasks by title or ID', async () => {
     const id = await fleet.submit('', { title: 'A needle', taskType: 'nobody' });
     await page.goto('/');
     await page.getByRole('navigation', { name: 'Pages' }).waitFor();
-    const palette = page.getByRole('dialog', { name: 'Command palette' });
+    // A closed dialog has no role, and is still there.
+    const palette = page.locator('dialog.palette');
     const search = palette.getByRole('combobox');
     const find = async (text: string, option: string) => {
       await page.keyboard.press('Control+k');

@@ -212,3 +212,61 @@ it('a member saves a form as a template, and a task of it keeps the secrets that
   );
   expect(rows).toHaveLength(1);
 });
+
+it('a member finds a template by the menu, edits it, creates a task from it and deletes it', async () => {
+  await fleet.api.post('/task-templates', {
+    name: 'Tidy up',
+    description: 'Every Friday',
+    task: {
+      taskType: 'tidy',
+      tags: ['weekly'],
+      secrets: { TIDY_KEY: 'mackerel-3' },
+      inputContext: { depth: 2 },
+    },
+  });
+  await page.goto('/tasks');
+  await page.getByRole('link', { name: 'Templates', exact: true }).click();
+  await page.getByRole('row').filter({ hasText: 'Every Friday' }).waitFor();
+  expect(await listAxeFindingsInAllLooks(page)).toEqual([]);
+  await page.getByRole('link', { name: 'Tidy up', exact: true }).click();
+  await page.waitForURL('**/templates/tidy-up-*');
+  expect(await page.getByLabel('Secrets').inputValue()).toBe('TIDY_KEY=[redacted]');
+  expect(await listAxeFindingsInAllLooks(page)).toEqual([]);
+  await page.getByLabel('Name', { exact: true }).fill('Tidy the shed');
+  await page.getByLabel('Priority').fill('9');
+  await page.getByLabel('Tags').fill('');
+  await page.getByLabel('Required capabilities').fill('broom x'.repeat(60));
+  await button('Save changes').click();
+  await page.getByRole('alert').first().waitFor();
+  await page.getByLabel('Required capabilities').fill('broom');
+  await button('Save changes').click();
+  await page.getByRole('heading', { name: 'Tidy the shed' }).waitFor();
+  const { body } = await fleet.api.get<{ items: object[] }>('/task-templates?name=Tidy the shed');
+  expect(body.items).toMatchObject([
+    {
+      description: 'Every Friday',
+      task: {
+        taskType: 'tidy',
+        priority: 9,
+        requiredCapabilities: ['broom'],
+        secrets: { TIDY_KEY: '[redacted]' },
+        inputContext: { depth: 2 },
+      },
+    },
+  ]);
+  expect(body.items).not.toHaveProperty('0.task.tags');
+  expect(body.items).not.toHaveProperty('0.task.title');
+  await page.getByRole('link', { name: 'Create task' }).click();
+  await page.getByRole('textbox', { name: 'Title' }).waitFor();
+  expect(await page.getByRole('textbox', { name: 'Title' }).inputValue()).toBe('Tidy the shed');
+  await button('Create task').click();
+  await page.getByRole('heading', { name: 'Tidy the shed', level: 1 }).waitFor();
+  await page.goBack();
+  await page.getByRole('combobox', { name: 'Template' }).waitFor();
+  await page.goBack();
+  await button('Delete').click();
+  await confirm('Delete');
+  await page.getByRole('heading', { name: 'Templates' }).waitFor();
+  await page.getByRole('row').filter({ hasText: 'Tidy the shed' }).waitFor({ state: 'detached' });
+  expect(browser.errors).toEqual([]);
+});

@@ -1,7 +1,7 @@
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useEffect, useState } from 'react';
-import type { Task, TaskStatus } from '../domain/status.js';
 import { streamEvents } from '#lib/api-client';
+import { applyEvent, type TaskRow } from '../domain/task-row.js';
 import { follow, type StreamState } from './follow.js';
 import { isLong } from './read.js';
 import { useWorkspace } from './workspace.js';
@@ -115,35 +115,22 @@ class StaleKeys {
 }
 
 interface Pages {
-  pages: { items: Task[]; nextCursor: string | null }[];
+  pages: { items: TaskRow[]; nextCursor: string | null }[];
   pageParams: unknown[];
 }
 
 /** Updates rows of long lists in place: reading thousands again for one row would be slow. */
 function patchRows(queries: QueryClient, workspaceId: string, data: Record<string, unknown>): void {
-  const { taskId, newStatus, progressPercent, version } = data;
+  const { taskId } = data;
   if (typeof taskId !== 'string') return;
-  const change: Partial<Task> = {};
-  if (typeof newStatus === 'string') change.status = newStatus as TaskStatus;
-  if (typeof progressPercent === 'number') change.progressPercent = progressPercent;
-  if (typeof data['retryAt'] === 'string' || data['retryAt'] === null)
-    change.retryAt = data['retryAt'] as string | null;
-  if (newStatus === 'ABORTED') change.abortReason = (data['reason'] ?? null) as string | null;
   queries.setQueriesData<Pages>({ queryKey: [workspaceId, 'tasks'] }, (list) => {
     if (list === undefined) return list;
     const at = list.pages.findIndex(({ items }) => items.some(({ id }) => id === taskId));
     if (at < 0) return list;
+    const patched = (row: TaskRow) => (row.id === taskId ? applyEvent(row, data) : row);
     const pages = list.pages.map((page, index) =>
-      index === at
-        ? { ...page, items: page.items.map((row) => applyChange(row, taskId, change, version)) }
-        : page,
+      index === at ? { ...page, items: page.items.map(patched) } : page,
     );
     return { ...list, pages };
   });
-}
-
-function applyChange(row: Task, taskId: string, change: Partial<Task>, version: unknown): Task {
-  if (row.id !== taskId) return row;
-  if (typeof version === 'number' && version < row.version) return row;
-  return { ...row, ...change, version: typeof version === 'number' ? version : row.version };
 }

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { useRead } from '../api/read.js';
 import { stripControls } from '../domain/format.js';
+import { useAgents } from './pickers.js';
 
 /** Links to an agent by its name, as soon as the name is loaded. */
 export function AgentLink({ id }: { id: string }) {
@@ -10,6 +11,19 @@ export function AgentLink({ id }: { id: string }) {
   return (
     <Link to="/agents/$id" params={{ id }} className="link">
       <bdi>{agent.data === undefined ? 'an agent' : stripControls(agent.data.name)}</bdi>
+    </Link>
+  );
+}
+
+/** The same in a long list, which reads the names of many agents at once. */
+export function AgentName({ id }: { id: string }) {
+  const agents = useAgents();
+  const known = agents.data?.items.find((agent) => agent.id === id);
+  if (agents.isPending) return null;
+  if (known === undefined) return <AgentLink id={id} />;
+  return (
+    <Link to="/agents/$id" params={{ id }} className="link">
+      <bdi>{stripControls(known.name)}</bdi>
     </Link>
   );
 }

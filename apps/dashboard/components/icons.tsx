@@ -14,6 +14,7 @@ const PATHS = {
   settings:
     'M2.5 5h6M11.5 5h2M2.5 11h2M7.5 11h6M10 3.5a1.5 1.5 0 1 0 .01 0M6 9.5a1.5 1.5 0 1 0 .01 0',
   schedules: 'M8 2a6 6 0 1 0 .01 0M8 4.5V8l2.5 1.5',
+  templates: 'M5.5 2.5h8v8h-8zM10.5 10.5v3h-8v-8h3M7.5 5h4M7.5 7.5h4',
   'dead-letter': 'M2.5 4.5h11v8h-11zM2.5 5l5.5 4 5.5-4',
   projects: 'M2 4.5h4.5l1.5 2h6v7H2z',
   usage: 'M2.5 13.5h11M4 11V8M7 11V4M10 11V6.5M13 11V2.5',

@@ -2,6 +2,7 @@ import { useRouter } from '@tanstack/react-router';
 import { type KeyboardEvent, useDeferredValue, useEffect, useId, useRef, useState } from 'react';
 import { session } from '../api/session.js';
 import { useRead } from '../api/read.js';
+import { useSavedViews } from '../api/saved-views.js';
 import { useWorkspace } from '../api/workspace.js';
 import { stripControls } from '../domain/format.js';
 import { toQuery } from '../domain/task-filter.js';
@@ -10,7 +11,7 @@ import '../styles/palette.css';
 
 interface Entry {
   key: string;
-  kind: 'Page' | 'Action' | 'Task' | 'Agent';
+  kind: 'Page' | 'Action' | 'View' | 'Task' | 'Agent';
   name: string;
   run: () => unknown;
 }
@@ -24,7 +25,7 @@ interface PaletteProps {
 const MOST = 8;
 const MIN_LENGTH = 2;
 
-/** Opens pages, tasks by title or ID, and agents, and runs actions, by the keyboard alone. */
+/** Opens pages, saved views, tasks by title or ID, and agents, and runs actions, by the keyboard alone. */
 export default function Palette({ pages, onClose }: PaletteProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [text, setText] = useState('');
@@ -105,6 +106,10 @@ function useEntries(pages: PaletteProps['pages'], text: string): Entry[] {
       : []),
     { key: 'out', kind: 'Action', name: 'Sign out', run: () => session.signOut() },
   ];
+  const views = useSavedViews().views.map(({ name, filter: search }) => {
+    const run = () => router.navigate({ to: '/tasks', search });
+    return { key: `view ${name}`, kind: 'View' as const, name: stripControls(name), run };
+  });
   const tasks = useTasks(searched).map(({ id, title }) => {
     const name = `${stripControls(title)} · ${id}`;
     return { key: id, kind: 'Task' as const, name, run: open(`/tasks/${id}`) };
@@ -115,7 +120,7 @@ function useEntries(pages: PaletteProps['pages'], text: string): Entry[] {
   });
   const matches = ({ name }: Entry) => name.toLowerCase().includes(text.toLowerCase());
   const found = text.length < MIN_LENGTH ? [] : agents.filter(matches).slice(0, MOST);
-  return [...[...actions, ...toPages].filter(matches), ...found, ...tasks];
+  return [...[...actions, ...toPages, ...views].filter(matches), ...found, ...tasks];
 }
 
 /** The newest tasks with this text, or whose ID begins with it. */

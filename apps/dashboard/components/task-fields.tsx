@@ -16,12 +16,20 @@ type NewTask = components['schemas']['CreateTask'];
 /** The kinds of coding agents that every host knows. Others are accepted. */
 const KINDS = ['claude-code', 'codex', 'gemini-cli', 'opencode', 'qwen-code', 'acp'];
 
+interface TaskFieldsProps {
+  prefill: Partial<NewTask>;
+  isTemplate?: boolean;
+}
+
 /**
  * The fields of a new task. Their names are those of `POST /agent-tasks`, so that the server's
  * errors find their fields. `prefill` has the first values; a later one needs another `key`.
+ *
+ * @param isTemplate the fields are those of a template, which needs no title and has no files
  */
-export function TaskFields({ prefill }: { prefill: Partial<NewTask> }) {
-  const values = toFormValues({ taskType: 'task', priority: 5, maxRetries: 3, ...prefill });
+export function TaskFields({ prefill, isTemplate = false }: TaskFieldsProps) {
+  const defaults = isTemplate ? {} : { taskType: 'task', priority: 5, maxRetries: 3 };
+  const values = toFormValues({ ...defaults, ...prefill });
   const has = (...names: string[]) => names.some((name) => (values[name] ?? '') !== '');
   const input = (name: string, rest: ComponentProps<'input'> = {}) => (
     <input className="input" name={name} defaultValue={values[name]} {...rest} />
@@ -33,8 +41,8 @@ export function TaskFields({ prefill }: { prefill: Partial<NewTask> }) {
     input(name, { type: 'number', min, max });
   return (
     <>
-      <Field label="Title">
-        {input('title', { required: true, maxLength: 255, autoFocus: true })}
+      <Field label="Title" {...(isTemplate && { hint: 'Empty: the name of the template.' })}>
+        {input('title', { required: !isTemplate, maxLength: 255, autoFocus: !isTemplate })}
       </Field>
       <Field label="Description">{area('description', { maxLength: 20_000 })}</Field>
       <div className="pair">
@@ -59,9 +67,11 @@ export function TaskFields({ prefill }: { prefill: Partial<NewTask> }) {
       <Field label="Additional input" hint="A JSON object that the agent receives as inputContext.">
         {area('inputContext', { placeholder: '{"branch": "main"}' })}
       </Field>
-      <Field label="Files" hint="A coding agent gets them as attachments.">
-        <input className="input" name="files" type="file" multiple />
-      </Field>
+      {!isTemplate && (
+        <Field label="Files" hint="A coding agent gets them as attachments.">
+          <input className="input" name="files" type="file" multiple />
+        </Field>
+      )}
       <Field
         label="Secrets"
         hint="Variables of the run, one NAME=value a line. They are encrypted and never shown."

@@ -26,7 +26,7 @@ describe('the address of a thing', () => {
 });
 
 it.each([
-  [{ status: ['FAILED', 'PAUSED'], priority: 8 }, '?priority=8&status=FAILED&status=PAUSED'],
+  [{ status: ['PAUSED', 'FAILED'], priority: 8 }, '?priority=8&status=PAUSED&status=FAILED'],
   [{ status: ['FAILED'], text: 'a b' }, '?text=a+b&status=FAILED'],
   [{ text: '12345678-9' }, '?text=12345678-9'],
   [{}, ''],

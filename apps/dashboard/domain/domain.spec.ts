@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { cutText, formatBytes, formatDuration, stripControls, formatCount } from './format.js';
 import { splitMatches } from './log-line.js';
-import { allowedCommands, listedStatus } from './status.js';
+import { allowedCommands, listedStatus, type Task } from './status.js';
 import {
   parsePrefill,
   toFormValues,
@@ -10,6 +10,7 @@ import {
   toTaskOfTemplate,
 } from './task-draft.js';
 import { parseFilter } from './task-filter.js';
+import { applyEvent, durationOf, toRow } from './task-row.js';
 import { toUsageDays } from './usage-days.js';
 
 const ESCAPE = String.fromCharCode(27);
@@ -189,4 +190,27 @@ it.each([
   [2 ** 31, '2.0 GiB'],
 ])('a size of %d bytes is shown as %s', (bytes, text) => {
   expect(formatBytes(bytes)).toBe(text);
+});
+
+it('the row of a task follows its events, with agent and duration of its last run', () => {
+  const at = (seconds: number) => new Date(seconds * 1_000).toISOString();
+  const change = (version: number, newStatus: string, more: object) =>
+    ({ newStatus, version, timestamp: at(version * 10), ...more }) as Record<string, unknown>;
+  const ends = { completedAt: null, abortedAt: null, failedAt: null };
+  const task = { title: 'Build', version: 1, status: 'PENDING', agentId: null, startedAt: null };
+  let row = toRow({ ...task, ...ends } as Task);
+  expect(durationOf(row, 0)).toBeNull();
+  row = applyEvent(row, change(2, 'ASSIGNED', { agentId: 'one' }));
+  row = applyEvent(row, change(3, 'RUNNING', { previousStatus: 'ASSIGNED', agentId: 'one' }));
+  row = applyEvent(row, change(2, 'ASSIGNED', { agentId: 'late' }));
+  expect(row).toMatchObject({ status: 'RUNNING', agentId: 'one', startedAt: at(30) });
+  expect(durationOf(row, 45_000)).toBe(15);
+  row = applyEvent(row, change(4, 'PAUSED', {}));
+  row = applyEvent(row, change(5, 'RUNNING', { previousStatus: 'PAUSED', agentId: 'one' }));
+  row = applyEvent(row, change(6, 'ABORTED', { reason: 'timeout', retryAt: at(70) }));
+  row = applyEvent(row, change(7, 'FAILED', { retryAt: null }));
+  expect(row).toMatchObject({ status: 'FAILED', abortReason: 'timeout', retryAt: null });
+  expect(durationOf(row, 99_000)).toBe(30);
+  row = applyEvent(row, change(8, 'PENDING', {}));
+  expect([row.agentId, durationOf(row, 99_000)]).toEqual([null, null]);
 });

@@ -1,6 +1,7 @@
 import type { components } from '#lib/api-client';
 
 type NewTask = components['schemas']['CreateTask'];
+type TemplateChange = components['schemas']['ChangeTaskTemplate'];
 
 /** A mistake in a form that the server would not see. Its message is for the user. */
 export class FormError extends Error {
@@ -52,6 +53,13 @@ export function parsePrefill(search: Record<string, unknown>): TaskPrefill {
     ([name, value]) => FIELDS.has(name) && value !== undefined && fitsField(name, value),
   );
   return Object.fromEntries(known);
+}
+
+/** The values of the address of the form, and the template that the form begins with. */
+export function parseNewTask(search: Record<string, unknown>): TaskPrefill & { template?: string } {
+  const { template } = search;
+  const isId = typeof template === 'string' && template !== '';
+  return { ...parsePrefill(search), ...(isId && { template }) };
 }
 
 /**
@@ -151,6 +159,25 @@ export function toTaskOfTemplate(
 ): Partial<NewTask> {
   const removed = Object.keys(toPrefillOfTemplate(template)).filter((name) => !(name in draft));
   return { ...Object.fromEntries(removed.map((name) => [name, null])), ...draft };
+}
+
+/**
+ * The change of a template from its form. Fields of the template that the form cannot show stay.
+ *
+ * @throws FormError if a field is invalid JSON
+ */
+export function toTemplateChange(
+  form: FormData,
+  template: Record<string, unknown>,
+): TemplateChange {
+  const { title, ...draft } = toTaskDraft(form);
+  const shown = toPrefillOfTemplate(template);
+  const rest = Object.entries(template).filter(([name]) => !(name in shown));
+  return {
+    name: String(form.get('name')).trim(),
+    description: String(form.get('purpose')).trim() || null,
+    task: { ...Object.fromEntries(rest), ...draft, ...(title !== '' && { title }) },
+  };
 }
 
 function splitText(text: string, between: RegExp): string[] {

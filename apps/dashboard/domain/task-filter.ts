@@ -30,8 +30,10 @@ const TEXTS = ['text', 'taskType', 'tag', 'agentId', 'projectId', 'failureFinger
 /** Parses the filter of an address. Invalid parts are ignored, because users can edit addresses. */
 export function parseFilter(search: Record<string, unknown>): TaskFilter {
   const filter: TaskFilter = {};
-  const status = [search['status']].flat().filter(isStatus);
-  if (status.length > 0) filter.status = [...new Set(status)];
+  const asked = [search['status']].flat();
+  // In one order, so that the same filters are the same saved view.
+  const status = LISTED_STATUSES.filter((one) => asked.includes(one));
+  if (status.length > 0) filter.status = status;
   for (const name of TEXTS) {
     const value = search[name];
     const text = typeof value === 'number' ? String(value) : value;
@@ -62,7 +64,3 @@ function beginOf(within: Within, now: number): string {
 
 /** No title begins like this. */
 const BEGIN_OF_ID = /^[0-9a-f]{8}(?:-[0-9a-f-]{0,27})?$/i;
-
-function isStatus(value: unknown): value is ListedStatus {
-  return LISTED_STATUSES.includes(value as ListedStatus);
-}

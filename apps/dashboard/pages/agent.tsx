@@ -7,7 +7,8 @@ import { Slots } from '../components/slots.js';
 import { Table } from '../components/table.js';
 import { formatDuration, stripControls } from '../domain/format.js';
 import type { Agent } from '../domain/status.js';
-import { toRow, TASK_COLUMNS } from './tasks.js';
+import { toRow } from '../domain/task-row.js';
+import { TASK_COLUMNS_OF_AGENT } from './tasks.js';
 
 const route = getRouteApi('/agents/$id');
 const EVERY_MS = 5_000;
@@ -139,7 +140,12 @@ function Tasks({ id, title, query, none }: TasksProps) {
           rows.length === 0 ? (
             <Empty title={none} small />
           ) : (
-            <Table label={title} columns={TASK_COLUMNS} rows={rows} keyOf={(row) => row.id} />
+            <Table
+              label={title}
+              columns={TASK_COLUMNS_OF_AGENT}
+              rows={rows}
+              keyOf={(row) => row.id}
+            />
           )
         }
       </Loaded>

@@ -2,7 +2,8 @@ import { getRouteApi, Link, useLocation, useNavigate } from '@tanstack/react-rou
 import { type FormEvent, type RefObject, useEffect, useRef, useState } from 'react';
 import { saveAttachments } from '../api/attachments.js';
 import type { components } from '#lib/api-client';
-import { describeError, type PageOf, useCommand, useRead } from '../api/read.js';
+import { describeError, useCommand } from '../api/read.js';
+import { type TaskTemplate, useTemplates } from '../api/task-templates.js';
 import { FormProblem, hasAllFields } from '../components/field-errors.js';
 import { FormDialog } from '../components/form-dialog.js';
 import { Button, Field, Page } from '../components/parts.js';
@@ -26,25 +27,6 @@ declare module '@tanstack/react-router' {
 const route = getRouteApi('/tasks/new');
 
 type NewTask = components['schemas']['CreateTask'];
-type Template = components['schemas']['TaskTemplate'];
-
-const PAGE = 200;
-
-/** The templates of the workspace, at most 1,000, by name. */
-function useTemplates() {
-  const { data } = useRead(['task-templates'], async (api, signal) => {
-    const templates: Template[] = [];
-    let cursor: string | undefined;
-    do {
-      const params = { query: { limit: PAGE, cursor } };
-      const page: PageOf<Template> = await api.get('/api/v1/task-templates', { params, signal });
-      templates.push(...page.items);
-      cursor = page.nextCursor ?? undefined;
-    } while (cursor !== undefined);
-    return templates.toSorted((one, other) => one.name.localeCompare(other.name));
-  });
-  return data ?? [];
-}
 
 /**
  * The form of a new task. Its fields begin with the values of the address, and of the state of the
@@ -52,37 +34,57 @@ function useTemplates() {
  * `<Link to="/tasks/new" search={{ title: 'Build' }} state={{ task: { inputContext } }}>`.
  */
 export function NewTaskPage() {
-  const search = route.useSearch();
+  const { template: templateId = '', ...search } = route.useSearch();
   const { state } = useLocation();
-  const templates = useTemplates();
-  const [templateId, setTemplate] = useState('');
-  const template = templates.find(({ id }) => id === templateId);
+  const navigate = useNavigate();
+  const { data: templates, isFetchedAfterMount } = useTemplates();
+  const template = templates?.find(({ id }) => id === templateId);
   const given = { ...search, ...parsePrefill({ ...state.task }) };
   const prefill = template
     ? { title: template.name, ...toPrefillOfTemplate(template.task), ...given }
     : given;
+
+  function choose(id: string): void {
+    const chosen = id === '' ? search : { ...search, template: id };
+    // The values of the navigation stay.
+    void navigate({ to: '/tasks/new', search: chosen, state: true, replace: true });
+  }
+
   return (
     <Page title="Create task" above={<Link to="/tasks">Tasks</Link>}>
-      {templates.length > 0 && (
+      {(templateId !== '' || (templates ?? []).length > 0) && (
         <Picker
           label="Template"
           empty="None"
           items={templates}
           value={templateId}
-          onChange={({ target }) => setTemplate(target.value)}
+          onChange={({ target }) => choose(target.value)}
         />
       )}
-      <TaskForm key={JSON.stringify(prefill)} prefill={prefill} template={template} />
+      {isFetchedAfterMount && templateId !== '' && !template && (
+        <p className="problem" role="alert">
+          The template no longer exists. Choose another one, or none.
+        </p>
+      )}
+      {(templateId === '' || (isFetchedAfterMount && template)) && (
+        <TaskForm
+          key={`${templateId} ${JSON.stringify(given)}`}
+          prefill={prefill}
+          template={template}
+        />
+      )}
     </Page>
   );
 }
 
 interface TaskFormProps {
   prefill: Partial<NewTask>;
-  template: Template | undefined;
+  template: TaskTemplate | undefined;
 }
 
-function TaskForm({ prefill, template }: TaskFormProps) {
+function TaskForm({ prefill, template: chosen }: TaskFormProps) {
+  // A later version would not fit the fields, which begin with this one.
+  const [template] = useState(chosen);
   const navigate = useNavigate();
   const form = useRef<HTMLFormElement>(null);
   const [rest, setRest] = useState<string>();

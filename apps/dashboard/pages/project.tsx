@@ -10,7 +10,8 @@ import { NamedFields, readNamed } from '../components/named-fields.js';
 import { Ago, Empty, Facts, Field, Loaded, Page, Panel } from '../components/parts.js';
 import { Table } from '../components/table.js';
 import { stripControls } from '../domain/format.js';
-import { TASK_COLUMNS, toRow } from './tasks.js';
+import { toRow } from '../domain/task-row.js';
+import { TASK_COLUMNS } from './tasks.js';
 
 type Project = components['schemas']['Project'];
 
@@ -112,7 +113,7 @@ function LatestTasks({ projectId }: { projectId: string }) {
               columns={TASK_COLUMNS}
               rows={rows}
               keyOf={(task) => task.id}
-              least={640}
+              least={820}
             />
           )
         }

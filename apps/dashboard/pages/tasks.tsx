@@ -3,56 +3,22 @@ import { useCallback, useMemo } from 'react';
 import { useQueryClient } from '@tanstack/react-query';
 import { usePages, useRead } from '../api/read.js';
 import { useWorkspace } from '../api/workspace.js';
+import { AgentName } from '../components/agent-link.js';
+import { useNow } from '../components/now.js';
 import { Ago, Button, Empty, Failure, Loaded, Page } from '../components/parts.js';
 import { type Column, defineColumns, Table } from '../components/table.js';
+import { SavedViews } from '../components/saved-views.js';
 import { TaskBadge } from '../components/task-badge.js';
 import { SelectionActions, SelectTask, TaskSelection } from '../components/task-selection.js';
 import { TaskFilters } from '../components/task-filters.js';
-import { stripControls } from '../domain/format.js';
-import type { Task } from '../domain/status.js';
+import { formatDuration } from '../domain/format.js';
 import { toQuery } from '../domain/task-filter.js';
+import { durationOf, type TaskRow, toRow } from '../domain/task-row.js';
 
 const PAGE = 200;
 const route = getRouteApi('/tasks');
 
-/** The fields that a row shows. Other fields can have 1 MiB, too much for thousands of rows. */
-export type TaskRow = Pick<
-  Task,
-  | 'id'
-  | 'title'
-  | 'taskType'
-  | 'status'
-  | 'priority'
-  | 'progressPercent'
-  | 'tags'
-  | 'createdAt'
-  | 'updatedAt'
-  | 'version'
-  | 'retryAt'
-  | 'pausedFor'
-  | 'abortReason'
->;
-
-export function toRow(task: Task): TaskRow {
-  const { id, taskType, status, priority, progressPercent, tags } = task;
-  const { createdAt, updatedAt, version, retryAt, pausedFor, abortReason } = task;
-  const title = stripControls(task.title);
-  return {
-    id,
-    title,
-    taskType,
-    status,
-    priority,
-    progressPercent,
-    tags,
-    createdAt,
-    updatedAt,
-    version,
-    retryAt,
-    pausedFor,
-    abortReason,
-  };
-}
+const NONE = <span className="muted">–</span>;
 
 const COLUMNS: Column<TaskRow>[] = [
   {
@@ -78,6 +44,12 @@ const COLUMNS: Column<TaskRow>[] = [
     cell: ({ taskType }) => <bdi className="muted">{taskType}</bdi>,
   },
   {
+    id: 'agent',
+    head: 'Agent',
+    width: 'minmax(80px, 1fr)',
+    cell: ({ agentId }) => (agentId === null ? NONE : <AgentName id={agentId} />),
+  },
+  {
     id: 'priority',
     head: 'Priority',
     width: '56px',
@@ -92,6 +64,13 @@ const COLUMNS: Column<TaskRow>[] = [
     cell: ({ progressPercent }) => `${progressPercent}%`,
   },
   {
+    id: 'duration',
+    head: 'Duration',
+    width: '72px',
+    isNumber: true,
+    cell: (task) => (task.startedAt === null ? NONE : <Duration task={task} />),
+  },
+  {
     id: 'created',
     head: 'Created',
     width: '92px',
@@ -100,11 +79,18 @@ const COLUMNS: Column<TaskRow>[] = [
 ];
 
 export const TASK_COLUMNS = defineColumns(COLUMNS);
+/** For lists of one agent's tasks. */
+export const TASK_COLUMNS_OF_AGENT = defineColumns(COLUMNS.filter(({ id }) => id !== 'agent'));
 
 const SELECTABLE_COLUMNS = defineColumns<TaskRow>([
   { id: 'select', head: 'Select', width: '40px', cell: (task) => <SelectTask {...task} /> },
   ...COLUMNS,
 ]);
+
+function Duration({ task }: { task: TaskRow }) {
+  const now = useNow();
+  return formatDuration(durationOf(task, now) ?? 0);
+}
 
 export function TasksPage() {
   // Another filter starts without a selection, so that nobody changes tasks that are not shown.
@@ -165,6 +151,7 @@ function Tasks() {
         </>
       }
     >
+      <SavedViews filter={filter} />
       <TaskFilters
         filter={filter}
         onChange={(search) => void navigate({ to: '/tasks', search, replace: true })}
@@ -182,7 +169,7 @@ function Tasks() {
               keyOf={({ id }) => id}
               tall
               onEnd={more}
-              least={680}
+              least={860}
             />
           )
         }
