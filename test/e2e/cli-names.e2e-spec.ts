@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { join } from 'node:path';
+import { newId } from '#lib/kernel';
+import { anAgent } from '../support/factories.js';
 import { TestFleet } from '../support/fleet.js';
+import { aTask } from '../support/task-factories.js';
 import { type Ended, Terminal } from './terminal.js';
 
 /** Short ids, names and numbers in the command line. */
@@ -97,6 +100,23 @@ it('an email address stands for a user and a member', async () => {
   expect(unknown.stderr).toContain('drover user list');
   const member = await drover(['workspace', 'remove', 'ann@example.test']);
   expect(member.stderr).toContain('drover workspace members');
+});
+
+it('digits stand for a question, also when it is closed', async () => {
+  const { db, workspaceId } = fleet;
+  const agent = await anAgent(db.owner, workspaceId);
+  const [id, run] = [newId(), newId()];
+  const task = await aTask(db.owner, workspaceId, { status: 'PAUSED' });
+  await db.owner.query(
+    `WITH paused AS (UPDATE agent_tasks SET paused_by = 'run:' || $3, paused_for = 'question' WHERE id = $2)
+     INSERT INTO questions (workspace_id, task_id, run_id, id, agent_id, prompt, free_text, deadline_at, on_deadline)
+     VALUES ($1, $2, $3::uuid, $4, $5, 'Why?', true, now() + interval '1 day', 'fail')`,
+    [workspaceId, task, run, id, agent],
+  );
+  const digits = id.slice(0, 30);
+  expect((await drover(['question', 'answer', digits, 'Because'])).code).toBe(0);
+  expect(await json('question', 'show', digits)).toMatchObject({ id, answer: 'Because' });
+  expect((await drover(['question', 'show', 'why'])).stderr).toContain('drover question list');
 });
 
 it('an argument that names a thing of another kind gets a hint', async () => {
