@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { clearSettings } from './scripts/lib/environment.mjs';
+import { testPackages } from './scripts/lib/test-packages.mjs';
 
 // Workers of Jest inherit the environment of this process.
 clearSettings(process.env);
@@ -12,6 +13,12 @@ const libraries = Object.entries(imports)
     `^${name}$`,
     built.replace('./dist/', '<rootDir>/').replace(/js$/, 'ts'),
   ]);
+
+/** Packages are loaded from their bundles. */
+const packages = Object.entries(testPackages()).map(([name, bundled]) => [
+  `^${name.replaceAll('.', '\\.')}$`,
+  bundled,
+]);
 
 const shared = {
   extensionsToTreatAsEsm: ['.ts'],
@@ -33,7 +40,7 @@ const shared = {
     ],
   },
   moduleNameMapper: {
-    ...Object.fromEntries(libraries),
+    ...Object.fromEntries([...libraries, ...packages]),
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.cache/', '<rootDir>/.drover/'],

@@ -30,7 +30,8 @@ export async function buildPrograms() {
  *
  * @param inputs the files by their paths below `into`, without `.js`
  */
-export async function bundle(inputs, into, { sourcemap = true, plugins = [] } = {}) {
+export async function bundle(inputs, into, options = {}) {
+  const { sourcemap = true, strictExecutionOrder = false, plugins = [] } = options;
   const { rolldown } = await import('rolldown');
   const made = await rolldown({
     cwd: root,
@@ -52,6 +53,7 @@ export async function bundle(inputs, into, { sourcemap = true, plugins = [] } = 
     format: 'esm',
     entryFileNames: '[name].js',
     chunkFileNames: 'parts/[name]-[hash].js',
+    strictExecutionOrder,
     // Nest and the OpenAPI document use the names of classes.
     keepNames: true,
     comments: { legal: true, annotation: false, jsdoc: false },
