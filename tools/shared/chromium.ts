@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { chmod, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -6,6 +7,9 @@ import type { LaunchOptions } from 'playwright-core';
 import { EmbeddedError, fetchPackage, Supervisor } from '#lib/local-servers';
 
 const execute = promisify(execFile);
+
+/** The shell has no interface of its own, and takes half the CPU. */
+const PROGRAMS = ['chromium-headless-shell', 'chromium'] as const;
 
 /** Root has no sandbox, and /dev/shm is small in containers. */
 const FLAGS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'];
@@ -23,9 +27,11 @@ export async function chromiumOptions(): Promise<LaunchOptions> {
  */
 export async function chromiumPath(): Promise<string> {
   const folders = (process.env['PATH'] ?? '').split(delimiter).filter(isAbsolute);
-  for (const folder of folders) {
-    const file = join(folder, 'chromium');
-    if (await works(file)) return file;
+  for (const program of PROGRAMS) {
+    for (const folder of folders) {
+      const file = join(folder, program);
+      if (await works(file)) return file;
+    }
   }
   return fetched();
 }
@@ -35,9 +41,9 @@ async function fetched(): Promise<string> {
   try {
     return await fetchPackage<string>(
       {
-        name: 'chromium',
+        name: PROGRAMS[0],
         title: 'Chromium',
-        packages: ['chromium'],
+        packages: PROGRAMS,
         needs: () => true,
         probe: unpacked,
         missing: (_, cause) =>
@@ -68,9 +74,12 @@ async function unpacked(bin: string, env: Record<string, string>): Promise<strin
     FONTCONFIG_PATH: `/etc/fonts:${join(dirname(usr), 'etc/fonts')}`,
   };
   const exports = Object.entries(variables).map(([name, value]) => `export ${name}='${value}'`);
-  const program = `exec '${join(usr, 'lib/chromium/chromium')}' "$@"`;
+  const programs = PROGRAMS.map((name) => join(usr, 'lib/chromium', name));
+  const program = programs.find((path) => existsSync(path));
+  if (program === undefined) return undefined;
   try {
-    await writeFile(starter, ['#!/bin/sh', ...exports, program, ''].join('\n'));
+    const lines = ['#!/bin/sh', ...exports, `exec '${program}' "$@"`, ''];
+    await writeFile(starter, lines.join('\n'));
     await chmod(starter, 0o755);
   } catch {
     return undefined;
