@@ -4,6 +4,9 @@ import { join } from 'node:path';
 
 const DIST = join(import.meta.dirname, '../../dist');
 
+/** With it, the start of a server takes a fifth less CPU. Each bundling of programs empties it. */
+export const COMPILE_CACHE = { NODE_COMPILE_CACHE: join(DIST, 'programs/.compiled') };
+
 /** Tests run alike on every machine. Specs of the sandbox switch it on. */
 const UNSANDBOXED = {
   DROVER_SANDBOX: 'off',
@@ -43,6 +46,7 @@ export class BuiltProcess {
   ): BuiltProcess {
     const child = spawn(process.execPath, [join(dist, program), ...words], {
       env: {
+        ...COMPILE_CACHE,
         ...UNSANDBOXED,
         PATH: process.env['PATH'] ?? '',
         HOME: process.env['HOME'] ?? '',

@@ -5,6 +5,7 @@ import { loadConfig } from '#lib/config';
 import { TokenService } from '../../libs/access/identity/tokens/token.service.js';
 import { createTestDatabase, type DatabaseUrls, openTestDatabase } from './database.js';
 import { expectNothingLeftOpen } from './leaks.js';
+import { COMPILE_CACHE } from './processes.js';
 import { newWorkspaceAt, type TestServer } from './server.js';
 import { testServers } from './servers.js';
 import { serverSettings } from './settings.js';
@@ -82,7 +83,7 @@ async function start(name: string, kind: Kind): Promise<Facts> {
   };
   const { ownerUrl, appUrl, serviceUrl } = db;
   const facts = { ownerUrl, appUrl, serviceUrl, settings };
-  const program = { program: 'apps/server/main.js', env: settings, facts };
+  const program = { program: 'apps/server/main.js', env: { ...COMPILE_CACHE, ...settings }, facts };
   return (await ask(name, { method: 'PUT', body: JSON.stringify(program) })) as Facts;
 }
 
