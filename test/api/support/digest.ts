@@ -16,11 +16,32 @@ export type Digest = Record<string, string>;
  * Hashes all rows of every table in all workspaces, without heartbeats, which are written later.
  */
 export async function digestOf(owner: pg.Pool): Promise<Digest> {
-  const tables = (await tablesOf(owner)).filter(({ name }) => !name.startsWith('agent_heartbeat'));
+  const tables = await tablesOfRequests(owner);
   return hashes(
     owner,
     tables.map(({ name }) => ({ name, where: 'true' })),
   );
+}
+
+/**
+ * Counts and adds up the versions of rows. A later transaction has a greater number, so each change
+ * of a row changes one of both. It takes a hundredth of the time of a digest.
+ */
+async function versionsOf(owner: pg.Pool): Promise<string> {
+  const selects = (await tablesOfRequests(owner)).map(
+    ({ name }) => `SELECT '${name}', count(*), sum(xmin::text::bigint) FROM ${name}`,
+  );
+  const { rows } = await owner.query({
+    // Planning takes longer than counting, so the statement is prepared.
+    name: 'versions of rows',
+    text: selects.join(' UNION ALL '),
+    rowMode: 'array',
+  });
+  return JSON.stringify(rows);
+}
+
+async function tablesOfRequests(owner: pg.Pool): Promise<Table[]> {
+  return (await tablesOf(owner)).filter(({ name }) => !name.startsWith('agent_heartbeat'));
 }
 
 /** Hashes the rows that belong to one workspace, including its users and their sessions. */
@@ -40,6 +61,8 @@ export async function digestOfWorkspace(owner: pg.Pool, workspaceId: string): Pr
 
 /** The state of all tables, as the last walk has left it: it is the state before the next one. */
 export class KeptState {
+  private versions = '';
+
   private constructor(
     private readonly owner: pg.Pool,
     private readonly ignored: readonly string[],
@@ -51,8 +74,20 @@ export class KeptState {
     return new KeptState(owner, ignored, await digestOf(owner));
   }
 
+  /** Whether any row was written since the last call, even with the same values. */
+  async wasWritten(): Promise<boolean> {
+    const before = this.versions;
+    this.versions = await versionsOf(this.owner);
+    return this.versions !== before;
+  }
+
   /** Fails only for the walk that has changed a row, not for later walks. */
   async expectUnchanged(): Promise<void> {
+    if (await this.wasWritten()) await this.expectSameRows();
+  }
+
+  /** Compares the values of all rows. */
+  async expectSameRows(): Promise<void> {
     const before = this.last;
     this.last = await digestOf(this.owner);
     expect(this.withoutIgnored(this.last)).toEqual(this.withoutIgnored(before));
