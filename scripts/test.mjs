@@ -66,9 +66,13 @@ async function runAgain(first) {
   return reports;
 }
 
-/** Two workers: the servers under test run on the same cores. @returns the exit code */
+/**
+ * Three workers for two cores: files often wait, but their servers run on the same cores.
+ *
+ * @returns the exit code
+ */
 function jest(title, more) {
-  return runStep([title, ...JEST, ['--maxWorkers', '2', ...more]]);
+  return runStep([title, ...JEST, ['--maxWorkers', '3', ...more]]);
 }
 
 function readReport(file) {

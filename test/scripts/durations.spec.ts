@@ -14,8 +14,8 @@ const { keepSeconds, readSeconds } = (await import(join(support, 'durations.mjs'
   keepSeconds(measured: Seconds, file: string): void;
   readSeconds(file: string): Seconds;
 };
-const { byLength } = (await import(join(support, 'sequencer.mjs'))) as {
-  byLength(tests: Test[], seconds: Seconds): Test[];
+const { spreadByLength } = (await import(join(support, 'sequencer.mjs'))) as {
+  spreadByLength(tests: Test[], seconds: Seconds): Test[];
 };
 
 const folder = mkdtempSync(join(tmpdir(), 'drover-durations-'));
@@ -29,18 +29,38 @@ it('seconds of a run replace those of its files, and of no others', () => {
   expect(readSeconds(file)).toEqual({ 'README.md': 5, 'package.json': 3 });
 });
 
+function testOf(name: string, { size = 1, project = 'unit' }): Test {
+  const path = join(folder, name);
+  writeFileSync(path, 'x'.repeat(size));
+  return { path, context: { config: { rootDir: folder, displayName: { name: project } } } };
+}
+
+function order(tests: Test[], seconds: Seconds): (string | undefined)[] {
+  return spreadByLength(tests, seconds).map(({ path }) => path.split('/').at(-1));
+}
+
 it('the longest files come first, and new ones by their size', () => {
-  const testOf = (name: string, size: number, project = 'unit'): Test => {
-    const path = join(folder, name);
-    writeFileSync(path, 'x'.repeat(size));
-    return { path, context: { config: { rootDir: folder, displayName: { name: project } } } };
-  };
   const tests = [
-    testOf('short', 9_000),
-    testOf('new', 4_000),
-    testOf('new-e2e', 4_000, 'e2e'),
-    testOf('long', 10),
+    testOf('short', { size: 9_000 }),
+    testOf('new', { size: 4_000 }),
+    testOf('long', { size: 10 }),
   ];
-  const names = byLength(tests, { short: 1, long: 50 }).map(({ path }) => path.split('/').at(-1));
-  expect(names).toEqual(['long', 'new-e2e', 'new', 'short']);
+  expect(order(tests, { short: 1, long: 50 })).toEqual(['long', 'new', 'short']);
+});
+
+it('the files of each project are spread over the run', () => {
+  const ends = ['end-9', 'end-6', 'end-5'].map((name) => testOf(name, { project: 'e2e' }));
+  const ints = ['int-4', 'int-3', 'int-2', 'int-1'].map((name) => testOf(name, {}));
+  const seconds = Object.fromEntries(
+    [...ends, ...ints].map(({ path }) => [path.split('/').at(-1), Number(path.at(-1))]),
+  );
+  expect(order([...ints, ...ends], seconds)).toEqual([
+    'end-9',
+    'int-4',
+    'int-3',
+    'end-6',
+    'int-2',
+    'end-5',
+    'int-1',
+  ]);
 });

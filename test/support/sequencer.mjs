@@ -7,25 +7,42 @@ import { readSeconds } from './durations.mjs';
 const LONG = ['e2e', 'faults', 'load'];
 
 /**
- * Starts the longest files first, so that no long one runs last. Jest's own order takes durations
- * from its cache only and uses sizes in a fresh clone.
+ * Starts the longest files of each project first, so that no long one runs last, and spreads each
+ * project over the whole run. End-to-end tests mostly wait, and integration tests compute: beside
+ * each other they use all cores. Jest's own order takes durations from its cache only and uses sizes
+ * in a fresh clone.
  */
 export default class LongestFirst extends Sequencer {
   sort(tests) {
-    return byLength(tests, readSeconds());
+    return spreadByLength(tests, readSeconds());
   }
 }
 
 /** @param seconds by the path from the root; a file without an entry is new */
-export function byLength(tests, seconds) {
+export function spreadByLength(tests, seconds) {
   const rankOf = ({ path, context: { config } }) => {
     const known = seconds[relative(config.rootDir, path)];
     if (known !== undefined) return known;
     // An estimate: a line of a test takes longer if programs are started.
-    return sizeOf(path) / (LONG.includes(config.displayName?.name) ? 200 : 2_000);
+    return sizeOf(path) / (LONG.includes(projectOf({ context: { config } })) ? 200 : 2_000);
   };
   const ranks = new Map(tests.map((test) => [test, rankOf(test)]));
-  return [...tests].sort((one, other) => ranks.get(other) - ranks.get(one));
+  const byLength = [...tests].sort((one, other) => ranks.get(other) - ranks.get(one));
+  /** The share of its project's time that passes before a file starts. */
+  const starts = new Map();
+  for (const files of Map.groupBy(byLength, projectOf).values()) {
+    const total = files.reduce((sum, file) => sum + ranks.get(file), 0) || 1;
+    let before = 0;
+    for (const file of files) {
+      starts.set(file, before / total);
+      before += ranks.get(file);
+    }
+  }
+  return byLength.sort((one, other) => starts.get(one) - starts.get(other));
+}
+
+function projectOf({ context: { config } }) {
+  return config.displayName?.name;
 }
 
 function sizeOf(path) {
