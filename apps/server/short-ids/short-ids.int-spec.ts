@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { newId } from '#lib/kernel';
 import { sharedServer, type TestServer } from '../../../test/support/shared-server.js';
-import { aProject } from '../../../test/support/factories.js';
+import { aProject, aUser } from '../../../test/support/factories.js';
 
 /** The first digits of ids in requests. test/api/short-ids.int-spec.ts walks all places of ids. */
 
@@ -78,6 +79,14 @@ it('an agent is registered under a whole id only', async () => {
   expect(body.items.map(({ name }) => name)).not.toContain('Overwritten');
 });
 
+it('the rules of an inbound hook have whole ids', async () => {
+  const task = { title: '{{issue.title}}', taskType: 'issue', agentId: '0198bbbb' };
+  const rules = [{ on: 'issues', do: 'create_task', task }];
+  const { status, body } = await mine.api.post('/inbound-hooks', { kind: 'github', rules });
+  expect([status, body]).toMatchObject([400, { code: 'validation_failed' }]);
+  expect(JSON.stringify(body['errors'])).toContain('agentId');
+});
+
 it('an agent must send whole ids', async () => {
   const { api } = await mine.newAgent();
   const answer = await api.get<{ code: string }>(`/agent-tasks/0198bbbb`);
@@ -110,6 +119,41 @@ it.each<[string, string, object | undefined]>([
   });
   const { body: page } = await mine.api.get<{ items: { status: string }[] }>('/agent-tasks');
   expect(page.items.map(({ status }) => status)).toEqual(Array(3).fill('COMPLETED'));
+});
+
+it('a filter that accepts unknown ids finds the digits of its own kind', async () => {
+  const { id, api, newAgent } = await server.newWorkspace();
+  const { owner } = server.db;
+  const digits = Object.fromEntries(
+    ['agents', 'projects', 'users', 'schedules'].map((kind) => [kind, newId().slice(0, -1)]),
+  );
+  for (const last of ['1', '2']) {
+    await newAgent({ id: digits['agents'] + last });
+    const twin = (table: string, from: unknown) =>
+      owner.query(`UPDATE ${table} SET id = $1 WHERE id = $2`, [digits[table] + last, from]);
+    await twin('projects', await aProject(owner, id));
+    await twin('users', await aUser(owner));
+    await owner.query(
+      `INSERT INTO workspace_members (workspace_id, user_id, role) VALUES ($1, $2, 'VIEWER')`,
+      [id, digits['users'] + last],
+    );
+    const schedule = { name: last, everySeconds: 3_600, tasks: [{ taskType: 'nobody' }] };
+    await twin('schedules', (await api.post('/schedules', schedule)).body['id']);
+  }
+  for (const path of [
+    `/usage?groupBy=day&agentId=${digits['agents']}`,
+    `/usage?groupBy=day&projectId=${digits['projects']}`,
+    `/workspaces/${id}/agent-tokens?agentId=${digits['agents']}`,
+    `/workspaces/${id}/agent-tokens?issuedBy=${digits['users']}`,
+    `/audit-log?actorId=${digits['users']}`,
+    `/agent-tasks?scheduleId=${digits['schedules']}`,
+  ]) {
+    const { body } = await api.get<{ code: string; candidates: string[] }>(path);
+    expect({ path, ...body }).toMatchObject({ path, code: 'ambiguous_id' });
+    expect(body.candidates).toHaveLength(2);
+  }
+  const ofTask = await mine.api.get(`/usage?groupBy=day&taskId=${AMBIGUOUS}`);
+  expect(ofTask.body).toMatchObject({ code: 'ambiguous_id' });
 });
 
 it('tasks, schedules, templates and rules store whole ids', async () => {
