@@ -7,8 +7,13 @@ import type { KnownValues } from '../domain/secret-walk.js';
 /** Values of agents that no longer report are forgotten after this time. */
 const REMEMBERED_MS = 300_000;
 const REMEMBERED_AGENTS = 10_000;
-/** Maximum number of runs of one agent. The earliest is evicted. */
-const REMEMBERED_RUNS = 20;
+/** The maximum number of runs that an agent can hold at once. */
+const MOST_RUNS = 1_000;
+/** An agent's last runs are known as long as it reports, because it can repeat words of ended ones. */
+const LAST_RUNS = 20;
+
+/** The values of one agent's runs. The run that was met earliest is the first. */
+type ValuesOfRuns = Map<string, { values: SecretValues; metAt: number }>;
 
 /**
  * The secret values of agents' work that this process met recently, in a claim, report or
@@ -17,7 +22,7 @@ const REMEMBERED_RUNS = 20;
  */
 @Injectable()
 export class ValuesAtHand {
-  private readonly byAgent = new LRUCache<string, Map<string, SecretValues>>({
+  private readonly byAgent = new LRUCache<string, ValuesOfRuns>({
     max: REMEMBERED_AGENTS,
     ttl: REMEMBERED_MS,
     ttlAutopurge: true,
@@ -27,15 +32,23 @@ export class ValuesAtHand {
   note(agent: AgentPlace, runId: string, values: SecretValues): void {
     if (values.isEmpty) return;
     const key = agentKey(agent);
-    const known = new Map(this.byAgent.get(key)).set(runId, values);
-    const [earliest] = known.keys();
-    if (known.size > REMEMBERED_RUNS && earliest !== undefined) known.delete(earliest);
+    const known: ValuesOfRuns = this.byAgent.get(key) ?? new Map();
+    const now = performance.now();
+    // A run that is met again becomes the last one.
+    known.delete(runId);
+    known.set(runId, { values, metAt: now });
+    for (const [id, { metAt }] of known) {
+      if (known.size <= LAST_RUNS) break;
+      // The heartbeats of an agent meet the runs that it holds again and again.
+      if (known.size <= MOST_RUNS && now - metAt < REMEMBERED_MS) break;
+      known.delete(id);
+    }
     this.byAgent.set(key, known);
   }
 
   of(agent: AgentPlace): KnownValues {
     const known = [...(this.byAgent.get(agentKey(agent))?.values() ?? [])];
-    const hide = (text: string) => known.reduce((shown, values) => values.hide(shown), text);
+    const hide = (text: string) => known.reduce((shown, { values }) => values.hide(shown), text);
     return { isEmpty: known.length === 0, hide };
   }
 }
