@@ -22,6 +22,8 @@ export interface TaskFilter {
   tags?: readonly string[];
   /** The agent of the live run, or of the last one. */
   agentId?: string;
+  /** The kind of the coding agent that the task names. */
+  agentKind?: string;
   projectId?: string;
   /** The task whose run created it. */
   parentTaskId?: string;

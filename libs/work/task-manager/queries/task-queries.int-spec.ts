@@ -193,7 +193,13 @@ describe('GET /agent-tasks', () => {
         owner,
       );
       b = await create(
-        { description: 'ÄPFEL count', priority: 3, tags: ['x'], projectId: project },
+        {
+          description: 'ÄPFEL count',
+          priority: 3,
+          tags: ['x'],
+          projectId: project,
+          agent: { kind: 'codex' },
+        },
         owner,
       );
       const agent = await owner.newAgent();
@@ -218,6 +224,7 @@ describe('GET /agent-tasks', () => {
       ['tags=x&tags=y', 'a'],
       ['tags=x,z', ''],
       ['taskType=one', 'a'],
+      ['agentKind=codex', 'b'],
       ['text=count', 'ba'],
       ['text=COUNT+100%25', 'a'],
       ['text=%25', 'a'],

@@ -43,6 +43,7 @@ const CONDITIONS: Conditions = {
       )
       .join(' AND '),
   agentId: (id, params) => `t.agent_id = ${params.add(id)}::uuid`,
+  agentKind: (kind, params) => `t.agent ->> 'kind' = ${params.add(kind)}`,
   parentTaskId: (id, params) => `t.parent_task_id = ${params.add(id)}::uuid`,
   projectId: (id, params) => `t.project_id = ${params.add(id)}::uuid`,
   milestoneId: (id, params) => `t.milestone_id = ${params.add(id)}::uuid`,

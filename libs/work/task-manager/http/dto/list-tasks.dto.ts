@@ -55,6 +55,13 @@ export class ListTasksQuery extends PageQuery implements TaskFilter {
   @Id('agents', { optional: true, description: 'The agent of the live run or of the last one.' })
   agentId?: string;
 
+  @Text({
+    optional: true,
+    max: 50,
+    description: 'The kind of the coding agent that the task names.',
+  })
+  agentKind?: string;
+
   @Id('agent-tasks', { optional: true, description: 'Only subtasks of this task.' })
   parentTaskId?: string;
 
