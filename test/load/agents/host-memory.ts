@@ -1,16 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/**
- * The memory of a host and of all its processes for sessions, without the programs of agents and
- * what these have started, in MB. A page that several processes share counts once.
- *
- * @param program a part of the command line of an agent's program
- */
-export function hostMemory(pid: number, program: string): number {
+/** In MB. A page that several processes share counts once. */
+export interface HostMemory {
+  host: number;
+  /** The processes of its sandboxes, without the programs of agents and what these have started. */
+  sandboxes: number;
+}
+
+/** @param program a part of the command line of an agent's program */
+export function hostMemory(pid: number, program: string): HostMemory {
   const children = childrenByParent();
-  let bytes = 0;
-  for (const each of [pid, ...below(pid, children, program)]) bytes += proportional(each);
-  return bytes / 1e6;
+  let sandboxes = 0;
+  for (const each of below(pid, children, program)) sandboxes += proportional(each);
+  return { host: proportional(pid), sandboxes };
 }
 
 function* below(
@@ -40,7 +42,9 @@ function childrenByParent(): Map<number, number[]> {
 }
 
 function proportional(pid: number): number {
-  return Number(/^Pss:\s+(\d+) kB$/m.exec(readOr(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0) * 1_024;
+  return (
+    Number(/^Pss:\s+(\d+) kB$/m.exec(readOr(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0) * 0.001_024
+  );
 }
 
 /** Empty for a process that has ended. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AgentSite } from '../agents/agent-site.js';
-import { hostMemory } from '../agents/host-memory.js';
+import { type HostMemory, hostMemory } from '../agents/host-memory.js';
 import type { Benchmark } from '../harness/benchmark.js';
 import { figure, median, quantile } from '../harness/figure.js';
 import { inTurns } from '../harness/in-turns.js';
@@ -36,7 +36,7 @@ export const agents: Benchmark = {
         resumed: () => medianOf(() => resumed(site)),
       });
       const lines: number[][] = [];
-      const memory: number[] = [];
+      const memory: HostMemory[] = [];
       for (let repeat = 0; repeat < rig.repeats; repeat++) {
         lines.push(await transcriptDelays(site));
         memory.push(await memoryPerSession(site));
@@ -51,7 +51,14 @@ export const agents: Benchmark = {
         figure({ name: 'agent-resumed-start', unit: 'ms' }, again, fresh),
         figure({ name: 'transcript-line-p50', unit: 'ms', goal: { atMost: 300 } }, line(0.5)),
         figure({ name: 'transcript-line-p99', unit: 'ms' }, line(0.99)),
-        figure({ name: 'host-memory-per-session', unit: 'MB', goal: { atMost: 5 } }, memory),
+        figure(
+          { name: 'host-memory-per-session', unit: 'MB', goal: { atMost: 5 } },
+          memory.map(({ host, sandboxes }) => host + sandboxes),
+        ),
+        figure(
+          { name: 'host-memory-per-session-without-sandbox', unit: 'MB' },
+          memory.map(({ host }) => host),
+        ),
       ];
     } finally {
       await site.close();
@@ -97,7 +104,7 @@ async function transcriptDelays(site: AgentSite): Promise<number[]> {
 }
 
 /** The megabytes of the host for each of some sessions whose model does not answer. */
-async function memoryPerSession(site: AgentSite): Promise<number> {
+async function memoryPerSession(site: AgentSite): Promise<HostMemory> {
   const look = async () => {
     await delay(SETTLE_MS);
     return hostMemory(site.worker.pid, '/codex');
@@ -109,5 +116,8 @@ async function memoryPerSession(site: AgentSite): Promise<number> {
   const sessions = await Promise.all(starting);
   const after = await look();
   await Promise.all(sessions.map(({ id }) => site.cancel(id)));
-  return (after - before) / SESSIONS;
+  return {
+    host: (after.host - before.host) / SESSIONS,
+    sandboxes: (after.sandboxes - before.sandboxes) / SESSIONS,
+  };
 }
