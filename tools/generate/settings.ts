@@ -43,7 +43,8 @@ const PROGRAMS: Program[] = [
 const HEAD = `# Settings
 
 Programs read their settings from the environment. An empty variable counts as not set. If a value is wrong,
-the program names the setting and the accepted values, and exits.
+the program names the setting and the accepted values, and exits. A program warns of variables that look like
+misspelt settings, with the nearest name.
 
 Each setting can come from a file: add \`_FILE\` to its name. Give secrets as files, because other processes of
 the user can read an environment.

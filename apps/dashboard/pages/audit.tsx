@@ -22,9 +22,11 @@ const COLUMNS = defineColumns<Entry>([
   {
     id: 'operation',
     head: 'Operation',
-    width: 'minmax(180px, 2fr)',
+    width: 'minmax(200px, 3fr)',
     cell: ({ operation, path }) => (
-      <span title={`${operation}, ${path}`}>{describeOperation(operation)}</span>
+      <span title={`${describeOperation(operation)} (${operation}), ${path}`}>
+        {describeOperation(operation)}
+      </span>
     ),
   },
   {

@@ -46,7 +46,7 @@ const COLUMNS: Column<TaskRow>[] = [
   {
     id: 'agent',
     head: 'Agent',
-    width: 'minmax(80px, 1fr)',
+    width: 'minmax(100px, 2fr)',
     cell: ({ agentId }) => (agentId === null ? NONE : <AgentName id={agentId} />),
   },
   {

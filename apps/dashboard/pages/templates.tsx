@@ -18,7 +18,7 @@ const ALL: Column<TaskTemplate>[] = [
   },
   {
     id: 'description',
-    head: 'Description',
+    head: 'Purpose',
     width: 'minmax(140px, 3fr)',
     cell: ({ description }) => <bdi>{stripControls(description ?? '')}</bdi>,
   },
