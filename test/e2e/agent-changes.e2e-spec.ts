@@ -140,7 +140,7 @@ describe('a change of the coding agent Codex', () => {
 });
 
 describe('a change of the coding agent Gemini CLI', () => {
-  it('mends a red proof in its conversation, and is merged without a review', async () => {
+  it('mends a red proof in its conversation and folder, and is merged without a review', async () => {
     const first: Turn[] = [
       { calls: [{ write: 'year.txt', content: '26\n' }] },
       { text: 'The year is written.' },
@@ -149,7 +149,8 @@ describe('a change of the coding agent Gemini CLI', () => {
       return conversation.later.includes('is no year') ? turnsOfMending(conversation) : first;
     }, 'gemini');
     const accept = 'grep -q 2026 year.txt || { echo "year.txt is no year"; exit 1; }';
-    await drover('repo', 'add', project, '--name', 'year', '--accept', accept, '--review', 'none');
+    const settings = ['--accept', accept, '--review', 'none', '--path', 'dates/years'];
+    await drover('repo', 'add', project, '--name', 'year', ...settings);
     const agent = ['--agent', 'gemini-cli:gemini-2.5-pro', '--wait', 'merged'];
     const running = ground.drover(['run', '--repo', 'year', ...agent, 'Write the year']);
     const [, id = ''] = await running.complains(/drover: task (\S+)/);
@@ -158,7 +159,7 @@ describe('a change of the coding agent Gemini CLI', () => {
       expect.stringMatching(/The year is written\.[^]*The year has four digits\./),
     ]);
     expect(git('log', '-1', '--format=%an %s')).toBe('gemini-cli Write the year');
-    expect(git('show', 'HEAD:year.txt')).toBe('2026');
+    expect(git('show', 'HEAD:dates/years/year.txt')).toBe('2026');
     const words = JSON.stringify(ground.models.requests.at(-1)?.body);
     expect(words).toMatch(/The year is written\.[^]*year\.txt is no year/);
     expect(words).not.toContain('End of the earlier conversation');

@@ -23,8 +23,11 @@ const SETTINGS = [
   ['--max-revisions <n>', 'returns to the agent before a change fails (default 3)'],
   ['--branch-pattern <pattern>', 'names of branches (default {agent}/{task})'],
   ['--protect <path...>', 'files and folders that no agent may change'],
-  ['--path <folder>', 'folder to which checkouts are limited'],
-  ['--cache <folder...>', 'folders that setup makes and checkouts share'],
+  ['--path <folder>', 'folder in which agents and scripts start'],
+  [
+    '--cache <folder...>',
+    'paths that setup makes and checkouts share, below --path or, with a slash, the root',
+  ],
   ['--network <policy>', 'most that scripts get: none, allow or host (default none)'],
   ['--allow <host...>', 'hosts that scripts reach with `allow`'],
   ['--variable <name=value...>', 'variables of sessions and scripts'],

@@ -125,7 +125,7 @@ export async function startAgent(job: Job, options: AgentExecutionOptions): Prom
       addFilesOfMessage(id, { ...parts, add: (files) => hearing.addFiles(files) }),
   });
   const sessionFolder = driver.surroundings(run.id, reach).folder;
-  const workDir = join(sessionFolder, 'work');
+  const workDir = join(sessionFolder, 'work', around?.spec.startsIn ?? '');
   const warn = (text: string) => lines.note('WARN', text, 'agent_attachments');
   const parts = { api, folder: sessionFolder, limit, log, warn };
   const attached = await attachedFiles(task.inputContext, parts);

@@ -1,3 +1,4 @@
+import { lstat, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode, messageOf, retrying } from '#lib/agent-host';
 import {
@@ -32,7 +33,7 @@ import type { SubmitChange } from './types.js';
 export interface CodeSurroundings {
   env: Record<string, string>;
   reach: Reach;
-  spec: Pick<SessionSpec, 'borrowed' | 'prepare' | 'samePath'>;
+  spec: Pick<SessionSpec, 'borrowed' | 'prepare' | 'samePath' | 'startsIn'>;
   otherFiles: NonNullable<SessionSpec['otherFiles']>;
   services: NonNullable<SessionSpec['services']>;
 }
@@ -113,6 +114,7 @@ export class CodeRun {
       services,
       spec: {
         samePath: true,
+        startsIn: access.path ?? undefined,
         borrowed: [{ from: mirror.objects, to: OBJECTS }, ...this.begin.setup.borrowed],
         prepare: (work) => this.prepare(work, services.length > 0),
       },
@@ -169,6 +171,7 @@ export class CodeRun {
       },
       this.snapshots.seed,
     );
+    await makeFolder(work, access.path ?? '');
     if ((await this.run.tip()) === undefined) await this.run.set(tip);
     await this.snapshots.make(this.begin.files ?? tip);
     await this.state?.start();
@@ -280,5 +283,16 @@ export class CodeRun {
     if (this.noted.has(text)) return;
     this.noted.add(text);
     this.job.report.log('WARN', this.parts.redactor().redact(text), 'repository');
+  }
+}
+
+/** A change can add the folder in which its session works. No session runs in the checkout yet. */
+async function makeFolder(work: string, path: string): Promise<void> {
+  let folder = work;
+  for (const part of path.split('/').filter(Boolean)) {
+    folder = join(folder, part);
+    const found = await lstat(folder).catch(() => undefined);
+    if (found === undefined) await mkdir(folder);
+    else if (!found.isDirectory()) throw new SpawnError('setup', `${path} is no folder`);
   }
 }

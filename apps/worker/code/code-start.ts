@@ -136,10 +136,14 @@ async function setupOrNote(
   job: Job,
 ): Promise<SetupResult> {
   try {
-    return await setupFor(host, repository, commit);
+    const result = await setupFor(host, repository, commit);
+    for (const path of result.missing) {
+      job.report.log('WARN', `The setup made no ${path}: nothing is cached there`, 'repository');
+    }
+    return result;
   } catch (error) {
     if (!(error instanceof SetupFailed)) throw error;
     job.report.log('WARN', `${error.message}: ${error.end.output.slice(-2_000)}`, 'repository');
-    return { paths: [], borrowed: [] };
+    return { paths: [], missing: [], borrowed: [] };
   }
 }

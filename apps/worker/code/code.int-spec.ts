@@ -26,7 +26,6 @@ useCodeShop();
        pwd; git status --short; echo cache > "$HOME/cache"`,
     );
     expect(ended.lines).toContain('sweet [redacted]');
-    expect(ended.outcome).toMatchObject({ kind: 'succeeded' });
     const change = changeOf(ended)!;
     expect(change).toMatchObject({
       baseCommit: remote.head('main'),
@@ -236,6 +235,38 @@ useCodeShop();
     const ended = await work('true');
     expect(changeOf(ended)).toMatchObject({ filesChanged: 0, headCommit: remote.head('main') });
     expect(remote.git('branch', '--format=%(refname:short)')).toBe('main');
+  });
+
+  it('in a folder of the repository starts there, as setup and proof do, and shares its caches', async () => {
+    const person = new TestRepository(place.path('checked-out'));
+    person.commit({ 'packages/shop/own.txt': 'own\n', 'packages/other/o.txt': 'o\n' });
+    person.git('push', '-q', remote.path, 'main');
+    const access = accessTo({
+      path: 'packages/shop',
+      cachePaths: ['deps', '/hoisted', 'none'],
+      network: 'allow',
+      allowedHosts: ['example.com'],
+      setup: 'mkdir deps ../../hoisted; echo "at $HTTP_PROXY" > deps/lib; echo > not-kept',
+      acceptance: 'test -n "$HTTP_PROXY"; cat own.txt deps/lib; ls ../../hoisted; ! ls not-kept',
+    });
+    const script =
+      'git rev-parse --show-prefix; cat deps/lib; echo "$HTTP_PROXY"; ls ../..; > new.txt';
+    const ended = await work(script, { access });
+    expect(ended.lines).toMatch(/^packages\/shop\/\nat http:.*\nhttp:/m);
+    expect(ended.lines).toContain('hoisted');
+    expect(ended.lines).toContain('The setup made no packages/shop/none: nothing is cached there');
+    expect(ended.lines).not.toContain('made no hoisted');
+    expect(ended.diff).toContain('b/packages/shop/new.txt');
+    expect(changeOf(ended)).toMatchObject({ filesChanged: 1 });
+    expect(await step('prove', ended, { access })).toMatchObject({
+      outcome: 'green',
+      output: expect.stringMatching(/own\nat http:/),
+    });
+    // A change can add its folder.
+    const added = accessTo({ path: 'packages/new/part', setup: null });
+    const first = await work('pwd; echo x > x', { access: added });
+    expect(first.lines).toMatch(/work\/packages\/new\/part$/m);
+    expect(first.diff).toContain('b/packages/new/part/x');
   });
 
   it('on protected paths is refused, and a failed setup is told', async () => {

@@ -35,6 +35,8 @@ const MAX_PATHS = 200;
 /** The result of `setup`: paths of the working folder, and their places on this host. */
 export interface SetupResult {
   paths: string[];
+  /** The cache paths of the repository that it did not make. */
+  missing: string[];
   borrowed: NonNullable<SessionSpec['borrowed']>;
 }
 
@@ -45,7 +47,7 @@ export class SetupFailed extends Error {
   }
 }
 
-const NOTHING: SetupResult = { paths: [], borrowed: [] };
+const NOTHING: SetupResult = { paths: [], missing: [], borrowed: [] };
 
 /** A commit that a session or a proof uses. */
 export interface SetupCommit {
@@ -120,6 +122,7 @@ export async function setupFor(
   const fitting = await fittingPaths(paths, commit, gitDir);
   return {
     paths,
+    missing: namedPaths(repository.access).filter((path) => !paths.includes(path)),
     borrowed: fitting.map((path) => ({
       from: join(folder, String(paths.indexOf(path))),
       to: join(WORK, path),
@@ -213,9 +216,10 @@ async function pathsMade(
     gitDir,
     indexFile,
     access,
-  }: { work: string; gitDir: string; indexFile: string; access: { cachePaths: string[] } },
+  }: { work: string; gitDir: string; indexFile: string; access: HostRepository['access'] },
 ): Promise<string[]> {
-  if (access.cachePaths.length > 0) return access.cachePaths.map(trimmed);
+  const named = namedPaths(access);
+  if (named.length > 0) return named;
   const jailGit = join(gitDir, 'jail.git');
   await git(['init', '-q', '--bare', '--template=', '--shared=0644', '--', jailGit]);
   const { stdout } = await git(
@@ -239,6 +243,11 @@ async function pathsMade(
     },
   );
   return stdout.toString().split('\0').filter(Boolean).map(trimmed).slice(0, MAX_PATHS);
+}
+
+/** Cache paths count from the folder in which setup runs. With a slash in front they count from the root. */
+function namedPaths({ cachePaths, path }: HostRepository['access']): string[] {
+  return cachePaths.map((each) => trimmed(each.startsWith('/') ? each : `${path ?? ''}/${each}`));
 }
 
 function trimmed(path: string): string {

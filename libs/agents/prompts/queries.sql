@@ -40,7 +40,7 @@ SELECT t.title, t.description, t.instructions, t.steps, t.deliverables, t.accept
   t.acceptance_script, t.input_context,
   t.checkpoint_data, t.answers,
   (SELECT jsonb_build_object('repository', p.name, 'branch', c.branch, 'target', c.target,
-    'acceptance', p.acceptance, 'feedback', coalesce((
+    'path', p.path, 'acceptance', p.acceptance, 'feedback', coalesce((
       SELECT jsonb_agg(jsonb_build_object('kind', v.kind, 'verdict', v.verdict, 'author', v.author,
         'body', v.body, 'comments', v.comments, 'exitCode', v.exit_code,
         'isOnTarget', v.kind = 'proof' AND v.commit_id <> c.head_commit) ORDER BY v.id)

@@ -20,7 +20,7 @@ import { Steps, type StepsParts } from '../steps.js';
 import type { RepositoryAccess, RunRepositoryAnswer, StepReport, StepWork } from '../types.js';
 
 const DIST = join(import.meta.dirname, '../../../../dist/libs/hosts/session-runtime/process');
-export const sandbox = await testSandbox({ network: 'none' });
+export const sandbox = await testSandbox();
 const isRoot = process.getuid?.() === 0;
 const ACCOUNT = { uid: 54_323, gid: 54_323 };
 export const SECRET = 'secret-of-the-repository';

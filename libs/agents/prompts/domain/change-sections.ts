@@ -17,19 +17,27 @@ export interface ChangeFacts {
   repository: string;
   branch: string | null;
   target: string;
+  /** The folder in which the session starts; null: the root of the repository. */
+  path: string | null;
   /** The commands that prove the change. */
   acceptance: string | null;
   /** Oldest first. */
   feedback: readonly Feedback[];
 }
 
-export function describeChange({ repository, branch, target, acceptance }: ChangeFacts): string {
+export function describeChange(facts: ChangeFacts): string {
+  const { repository, branch, target, path, acceptance } = facts;
   const own = branch === null ? 'a branch of your own' : `your own branch ${branch}`;
   const words = [
     `Your working folder is a checkout of the repository ${repository}, on ${own}. Commit your work ` +
       `there. You can fetch, and push this branch and no other. Your work lands on ${target} after its ` +
       'review.',
   ];
+  if (path !== null) {
+    words.push(
+      `You start in its folder ${path}. Of the rest, the checkout has only the files above that folder.`,
+    );
+  }
   if (acceptance !== null) {
     words.push('These commands prove it on a clean checkout when you are done:');
     words.push(fenced(acceptance, 'bash'));

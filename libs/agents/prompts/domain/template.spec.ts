@@ -71,11 +71,13 @@ describe('the prompt of the default template', () => {
       repository: 'shop',
       branch: 'codex/1',
       target: 'main',
+      path: 'packages/shop',
       acceptance: 'npm test',
       feedback,
     };
     const text = prompt({ change });
     expect(text).toContain('repository shop, on your own branch codex/1.');
+    expect(text).toContain('You start in its folder packages/shop.');
     expect(text).toContain('```bash\nnpm test\n```');
     const resumed = prompt({ change, beginning: 'resumed' }, RESUMED_TEMPLATE);
     for (const one of [text, resumed]) {

@@ -2,7 +2,7 @@ import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { chownSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { git, type GitCall, gitText } from '../process/git.js';
+import { git, type GitCall, GitError, gitText } from '../process/git.js';
 import type { Setting } from '../process/hardened.js';
 import { type Jail, JAIL_FOLDERS, type JailProgram, type JailUser } from '../process/jail.js';
 import { makeBare } from '../repository/folders.js';
@@ -117,10 +117,7 @@ export class Snapshots {
   }
 
   private async addAll(): Promise<string[]> {
-    const { stderr } = await git(
-      ['add', '--all', '--ignore-errors', '--', ...this.pathspecs()],
-      this.jailed({ codes: [1] }),
-    );
+    const stderr = await this.add(this.pathspecs());
     const notes = stderr
       .split('\n')
       .filter((line) => line.startsWith('error:'))
@@ -137,6 +134,20 @@ export class Snapshots {
     await git(['update-index', '-z', '--force-remove', '--stdin'], this.jailed({ input }));
     const named = nested.map((name) => `The repository within ${name} is not in the commit`);
     return [...notes, ...named.slice(0, 5)];
+  }
+
+  /** A folder above can have no files, and git refuses a pattern of nothing. @returns its words */
+  private async add(specs: string[]): Promise<string> {
+    try {
+      const args = ['add', '--all', '--ignore-errors', '--', ...specs];
+      return (await git(args, this.jailed({ codes: [1] }))).stderr;
+    } catch (error) {
+      const words = error instanceof GitError ? error.stderr : '';
+      const left = specs.filter((spec) => !words.includes(`pathspec '${spec}' did not match any`));
+      if (left.length === specs.length) throw error;
+      // Exclusions alone would mean everything else.
+      return left.every((spec) => spec.startsWith(':(exclude')) ? '' : this.add(left);
+    }
   }
 
   /** Only the part that is checked out is compared: its folder, and the files above. */

@@ -54,7 +54,8 @@ export function errorsOf(
   }
   demand(path === undefined || path === null || isInside(path), 'path', INSIDE);
   demand(protectedPaths.every(isInside), 'protectedPaths', INSIDE);
-  demand(cachePaths.every(isInside), 'cachePaths', INSIDE);
+  const cached = cachePaths.map((each) => each.replace(/^\//, ''));
+  demand(cached.every(isInside), 'cachePaths', INSIDE);
   for (const [field, text] of readableTexts(settings)) {
     demand(redactText(text) === text, field, 'must hold no secret: give it by `secrets`');
   }

@@ -164,7 +164,8 @@ class RepositorySettingsDto {
     max: 500,
     ...NULL,
     example: 'packages/shop',
-    description: 'The folder in which agents and scripts work. Checkouts are limited to it.',
+    description:
+      'The folder in which agents and scripts start. Agents get it and the files above it only.',
   })
   path?: string | null;
 
@@ -173,7 +174,9 @@ class RepositorySettingsDto {
     maxItems: 20,
     optional: true,
     example: ['node_modules'],
-    description: 'Folders that setup makes and that later checkouts share',
+    description:
+      'Paths that setup makes and that later checkouts share, below `path`. One with a slash in front ' +
+      'counts from the root of the repository. Default: all that setup makes',
   })
   cachePaths?: string[];
 

@@ -51,9 +51,9 @@ export class RepositoryPartsDto implements RepositoryParts {
   network!: Network;
   @ApiProperty({ type: [String], description: 'The hosts that they reach with `allow`' })
   allowedHosts!: string[];
-  @ApiProperty({ ...NULLABLE_TEXT, description: 'The folder to which checkouts are limited' })
+  @ApiProperty({ ...NULLABLE_TEXT, description: 'The folder in which agents and scripts start' })
   path!: string | null;
-  @ApiProperty({ type: [String], description: 'Folders that stay between setups' })
+  @ApiProperty({ type: [String], description: 'Paths that setup makes and checkouts share' })
   cachePaths!: string[];
   @ApiProperty({ enum: FORGES, description: 'Where changes have pull requests' })
   forge!: ForgeName;

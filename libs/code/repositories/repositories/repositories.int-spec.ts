@@ -69,7 +69,7 @@ describe('repositories', () => {
     expect(JSON.stringify(shown)).not.toContain(TOKEN);
     expect(await tablesWith(app, TOKEN)).toEqual([]);
     const path = `/repositories/${id}`;
-    const change = { acceptance: 'npm test', secrets: { MORE: 'more-secret' } };
+    const change = { acceptance: 'npm test', cachePaths: ['/x'], secrets: { MORE: 'more-secret' } };
     const changed = await own.api.patch(path, { ...change, removedSecrets: ['OTHER'] });
     expect(changed.body).toMatchObject({ version: 2, secretNames: ['MORE', 'NPM_TOKEN'] });
     const removed = await own.api.patch(path, { credentials: null, signingKey: null });
@@ -131,6 +131,7 @@ describe('repositories', () => {
     ['an unknown review', { review: 'everybody' }, 'review'],
     ['no reviewing agent', { review: 'agent' }, 'reviewer'],
     ['a path that leads out', { path: '../x' }, 'path'],
+    ['a cache that leads out', { cachePaths: ['/../x'] }, 'cachePaths'],
     ['a path of git', { protectedPaths: ['.git/config'] }, 'protectedPaths'],
     [
       'an identity with a line break',

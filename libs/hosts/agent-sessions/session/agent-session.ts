@@ -59,7 +59,7 @@ export interface AgentWork
   files: SessionSpec['files'];
   /** The part of a repository. */
   around?: {
-    spec: Pick<SessionSpec, 'borrowed' | 'prepare'>;
+    spec: Pick<SessionSpec, 'borrowed' | 'prepare' | 'startsIn'>;
     otherFiles: NonNullable<SessionSpec['otherFiles']>;
     services: NonNullable<SessionSpec['services']>;
   };
@@ -343,6 +343,7 @@ function contextOf(
   modelUrl: string,
 ): AgentContext {
   const { prompt, images, model, permissionMode, settings, instructions, program } = work;
+  const { startsIn = '' } = work.around?.spec ?? {};
   return {
     prompt,
     images,
@@ -353,7 +354,7 @@ function contextOf(
     instructions,
     mcpServers: [...droverTools(apiUrl, work.token), ...work.mcpServers],
     program,
-    workDir: join(folder, 'work'),
+    workDir: join(folder, 'work', startsIn),
     stateDir: join(folder, 'state'),
     sessionId: work.id,
     modelProxy: { url: modelUrl, token: work.token },

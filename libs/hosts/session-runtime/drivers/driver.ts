@@ -70,6 +70,8 @@ export interface SessionSpec {
    * for programs that keep paths in their state.
    */
   samePath?: boolean;
+  /** A folder below its own one, which exists, in which the session starts. `cwd` goes before it. */
+  startsIn?: string;
   /** The directory of this machine in which the session starts, instead of its own folder. */
   cwd?: string;
   /**

@@ -314,7 +314,7 @@ export class ProcessDriver implements RuntimeDriver {
       DROVER_SIGNALS_FILE: seen.signalsFile,
     };
     if (!isMarked(env, spec.id)) env['DROVER_SESSION_ID'] = spec.id;
-    const { id: sessionId, command, cwd = seen.work, stdin } = spec;
+    const { id: sessionId, command, startsIn = '', cwd = join(seen.work, startsIn), stdin } = spec;
     const input = stdin === OPEN_INPUT ? { openInput: true } : { stdin };
     const launch = { sessionId, program, command, env, cwd, ...input, user };
     return { ...launch, sandbox, env: { ...env, ...(sandbox && networkVariables(sandbox)) } };
