@@ -155,6 +155,7 @@ export async function startAgent(job: Job, options: AgentExecutionOptions): Prom
     // An agent can begin to act while its session starts.
     end: (evidence) => void starting.then(() => execution.endStuck(evidence)),
   });
+  if (code !== undefined) code.onFiles = watch.onFiles;
   const ids = { id: run.id, taskId: task.id };
   const earlier = await earlierState(ids, { api, kind: offered.kind, workDir, log });
   const isFirst = run.generation === 1 && (task.continuesId ?? null) === null;

@@ -28,6 +28,8 @@ export class CircleWatch {
 
   readonly onTokens = (tokens: number): void => this.act(this.judge.spend(tokens));
 
+  readonly onFiles = (tree: string): void => this.judge.takeFiles(tree);
+
   private act(verdict: Verdict | undefined): void {
     const { most, note, say, keep, end } = this.parts;
     if (verdict === undefined || this.isOver || most === 'off') return;

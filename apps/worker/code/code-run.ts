@@ -60,6 +60,8 @@ export class CodeRun {
   private proxy: GitProxy | undefined;
   private sockets: string | undefined;
   private readonly branch: OwnBranch;
+  /** Gets the tree of each snapshot whose files have changed. */
+  onFiles: ((tree: string) => void) | undefined;
   private readonly noted = new Set<string>();
 
   private constructor(
@@ -78,6 +80,7 @@ export class CodeRun {
     this.kept = new KeptWork(begin, {
       isLive: async () => (await this.admit()).admitted,
       note: (text) => this.note(text),
+      onFiles: (tree) => this.onFiles?.(tree),
     });
     const { host } = parts;
     const views = {

@@ -69,6 +69,7 @@ useCodeShop();
     expect(remote.git('for-each-ref', '--format=%(refname)', 'refs/drover')).toBe(
       `refs/drover/work/${taskId}`,
     );
+    expect(first.trees).toEqual([remote.head(`refs/drover/work/${taskId}^{tree}`)]);
     const second = await work('git status --short; cat a.txt', { taskId });
     expect(second.lines).toContain(' M a.txt\n?? new.txt\nbroken');
     expect(changeOf(second)).toMatchObject({ filesChanged: 2 });

@@ -1,5 +1,5 @@
 import { messageOf } from '#lib/agent-host';
-import { push, readRefs } from '#lib/git';
+import { gitText, push, readRefs } from '#lib/git';
 import { workRef } from './code-host.js';
 import type { CodeStart } from './code-start.js';
 import { wordsOf } from './commit-words.js';
@@ -17,10 +17,16 @@ export class KeptWork {
   private soon: NodeJS.Timeout | undefined;
   /** The commit of the ref. */
   private kept: string | undefined;
+  /** The files of the last snapshot. */
+  private tree: string | undefined;
 
   constructor(
     private readonly begin: CodeStart,
-    private readonly parts: { isLive: () => Promise<boolean>; note: (text: string) => void },
+    private readonly parts: {
+      isLive: () => Promise<boolean>;
+      note: (text: string) => void;
+      onFiles: (tree: string) => void;
+    },
   ) {
     this.kept = begin.kept;
   }
@@ -58,6 +64,9 @@ export class KeptWork {
     const { repository, run, snapshots, job } = this.begin;
     const words = wordsOf(job, repository.access, 'Work that is not submitted');
     const { commit, isNew } = await snapshots.take(words);
+    const tree = await gitText(['rev-parse', `${commit}^{tree}`], run.call);
+    // A session that has changed nothing yet has the files of its branch.
+    if (isNew || this.tree !== undefined) this.parts.onFiles((this.tree = tree));
     if (!isNew || commit === this.kept) return;
     const name = workRef(job.task.id);
     for (let attempt = 0; attempt < KEEP_ATTEMPTS; attempt += 1) {

@@ -109,6 +109,8 @@ export interface Ended {
   lines: string;
   diff: string;
   taskId: string;
+  /** The trees of its snapshots. */
+  trees: string[];
   /** The view of the run after its end. */
   state: Record<string, unknown>;
 }
@@ -163,6 +165,8 @@ export async function work(
       },
     },
   });
+  const trees: string[] = [];
+  code.onFiles = (tree) => trees.push(tree);
   const options = { drivers, allowedDirs: [], passedEnv: {}, workspaceId: 'w', code };
   const running = code.around(await startExecution(code.job, options));
   const outcome = await running.exit;
@@ -174,6 +178,7 @@ export async function work(
     lines: made.entries.map(({ message }) => message).join('\n'),
     diff,
     taskId,
+    trees,
     state,
   };
 }

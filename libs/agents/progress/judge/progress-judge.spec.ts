@@ -5,8 +5,9 @@ import { ProgressJudge, type Verdict } from './progress-judge.js';
 function verdictsOf({ moments }: LabelledSession): Verdict[] {
   const judge = new ProgressJudge();
   let nowMs = 0;
-  return moments.flatMap(({ event, afterMs, tokens }) => {
+  return moments.flatMap(({ event, afterMs, tokens, tree }) => {
     nowMs += afterMs;
+    if (tree !== undefined) judge.takeFiles(tree);
     return [judge.spend(tokens), event && judge.add(event, nowMs)].filter((one) => one != null);
   });
 }
@@ -43,7 +44,7 @@ describe('ProgressJudge', () => {
   });
 
   it('no healthy session is ended or interrupted', () => {
-    expect(healthy).toHaveLength(50);
+    expect(healthy).toHaveLength(55);
     const hurt = healthy.filter((session) => measuresOf(session).some((one) => one !== 'tell'));
     expect(hurt.map(({ name }) => name)).toEqual([]);
   });

@@ -87,6 +87,24 @@ export class ProgressJudge {
     return this.judge('no_change', `${millions} million tokens changed no file`);
   }
 
+  /**
+   * Takes the state of all files of the working folder, such as the hash of their tree. An agent that
+   * changes files by a shell leaves no diff.
+   */
+  takeFiles(state: string): void {
+    const key = `tree:${state}`;
+    if (this.files.has(key)) return;
+    this.files.add(key);
+    this.noteNewFile();
+  }
+
+  private noteNewFile(): void {
+    this.hasEdited = true;
+    this.tokens = 0;
+    this.points.delete('no_change');
+    this.measured.delete('no_change');
+  }
+
   private weigh(step: Step): Verdict | undefined {
     const isPoll = this.isWaiting;
     this.isWaiting = step.tookMs >= LIMITS.waitMs;
@@ -96,10 +114,7 @@ export class ProgressJudge {
     // A look at something that is waited for can fail often.
     const verdict = isPoll ? undefined : this.weighError(step);
     if (isNewFile) {
-      this.hasEdited = true;
-      this.tokens = 0;
-      this.points.delete('no_change');
-      this.measured.delete('no_change');
+      this.noteNewFile();
       this.ease(LIMITS.newFile);
     } else if (step.files.length > 0) {
       this.score('undone_edits', 3);

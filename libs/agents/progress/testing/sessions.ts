@@ -6,6 +6,8 @@ export interface Moment {
   event?: AgentEvent;
   afterMs: number;
   tokens: number;
+  /** The state of all files, if a snapshot was made. */
+  tree?: string;
 }
 
 export interface LabelledSession {
@@ -53,6 +55,11 @@ class Script {
 
   run(command: string, output: string, { ok = true, tookMs = this.between(40, 3_000) } = {}): this {
     return this.call('shell', { command }, command, { ok, output, tookMs });
+  }
+
+  snapshot(tree: string): this {
+    this.moments.push({ afterMs: 0, tokens: 0, tree });
+    return this;
   }
 
   read(path: string, output = `contents of ${path}`): this {
@@ -227,11 +234,17 @@ const HEALTHY: Record<string, Write> = {
     s.edit('src/file-1.ts', 'import b', 'import a').edit('src/file-1.ts', 'import a', 'import b');
     s.say('All imports are renamed, and the tests pass.');
   },
+  'edits by a shell': (s) => {
+    for (let i = 0; i < 60; i++) {
+      for (let j = 0; j < 9; j++) s.read(`src/old-${i}-${j}.ts`, `old ${i} ${j}`);
+      s.run(`sed -i s/old/new/ src/old-${i}-*.ts`, '').snapshot(`tree ${i}`);
+    }
+  },
 };
 
 const PER_CLASS = 10;
 
-/** Sessions that are stuck in six ways, and healthy ones of ten sorts, all generated. */
+/** Sessions that are stuck in six ways, and healthy ones of eleven sorts, all generated. */
 export function labelledSessions(): LabelledSession[] {
   const sessions: LabelledSession[] = [];
   const write = (name: string, circle: Circle | null, parts: Write[], half: Half) => {
