@@ -33,7 +33,7 @@ import {
 } from './attached-files.js';
 import { Beginning, type SessionPart } from './beginning.js';
 import { CircleWatch, type MostMeasure } from './circle-watch.js';
-import { type Earlier, earlierState } from './earlier-state.js';
+import { type Earlier, earlierState, NOTHING } from './earlier-state.js';
 import { LargeParts } from './large-parts.js';
 import { type ModelGateParts, RunModelGate } from './model-gate.js';
 import { RunPermissions } from './run-permissions.js';
@@ -157,8 +157,10 @@ export async function startAgent(job: Job, options: AgentExecutionOptions): Prom
   });
   if (code !== undefined) code.onFiles = watch.onFiles;
   const ids = { id: run.id, taskId: task.id };
-  const earlier = await earlierState(ids, { api, kind: offered.kind, workDir, log });
   const isFirst = run.generation === 1 && (task.continuesId ?? null) === null;
+  const earlier = isFirst
+    ? NOTHING
+    : await earlierState(ids, { api, kind: offered.kind, workDir, log });
   const begin = new Beginning(report, { isFirst, earlier, lines });
   let starting: Promise<AgentSession>;
   const startNow = async (): Promise<AgentSession> => {

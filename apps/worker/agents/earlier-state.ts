@@ -22,7 +22,8 @@ export interface Earlier extends TakenOver {
   isOfOtherTask: boolean;
 }
 
-const NOTHING = { files: [], lost: [], isOfOtherTask: false };
+/** That of the first run of a task. */
+export const NOTHING: Earlier = { files: [], lost: [], isOfOtherTask: false };
 
 /** Gets the last state of a run's task, or of the task that it continues. Never rejects. */
 export async function earlierState(
