@@ -27,7 +27,7 @@ export async function createTestDatabase(
 ): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`;
   await asAdmin(servers.ownerUrl, async (admin) => {
-    await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
+    await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
     await admin.query(`GRANT CONNECT ON DATABASE ${name} TO drover_app, drover_service`);
   });
   const [ownerUrl, appUrl, serviceUrl] = [servers.ownerUrl, servers.appUrl, servers.serviceUrl].map(

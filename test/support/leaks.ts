@@ -4,8 +4,10 @@ import { waitFor } from './wait-for.js';
 /**
  * Fails in an afterEach if the code under test has left a transaction open, a statement running or
  * an advisory lock held in its database. Ending ones get a moment.
+ *
+ * @param withinMs their time to end
  */
-export async function expectNothingLeftOpen(owner: pg.Pool): Promise<void> {
+export async function expectNothingLeftOpen(owner: pg.Pool, withinMs = 30_000): Promise<void> {
   let left: string[] = [];
   await waitFor(
     'the database to be left alone',
@@ -13,7 +15,7 @@ export async function expectNothingLeftOpen(owner: pg.Pool): Promise<void> {
       left = await leftOpen(owner);
       return left.length === 0;
     },
-    30_000,
+    withinMs,
   ).catch(() => {
     throw new Error(`The database was left with:\n${left.join('\n')}`);
   });

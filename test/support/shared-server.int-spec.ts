@@ -31,7 +31,7 @@ describe('a shared server', () => {
     const client = new pg.Client({ connectionString: server.db.ownerUrl });
     await client.connect();
     await client.query('BEGIN');
-    await expect(server.stop()).rejects.toThrow('The database was left with');
+    await expect(server.stop(1_000)).rejects.toThrow('The database was left with');
     await client.end();
   });
 

@@ -23,6 +23,8 @@ interface SharedServer extends TestServer {
   pid: number;
   /** Its Valkey, with the prefix of its keys and channels. */
   valkey: { url: string; keyPrefix: string };
+  /** @param withinMs the time of open transactions to end */
+  stop(withinMs?: number): Promise<void>;
 }
 
 /**
@@ -48,9 +50,9 @@ export async function sharedServer(
   const db = openTestDatabase(facts);
   const tokens = new TokenService(loadConfig(facts.settings));
   const newWorkspace = (role?: string) => newWorkspaceAt({ url, db, tokens }, role);
-  const stop = async () => {
+  const stop = async (withinMs?: number) => {
     try {
-      await expectNothingLeftOpen(db.owner);
+      await expectNothingLeftOpen(db.owner, withinMs);
       expect((await fetch(`${url}/healthz`)).status).toBe(200);
       if (kind === 'sound') expect(await brokenInvariants(db.ownerUrl)).toEqual([]);
     } finally {
