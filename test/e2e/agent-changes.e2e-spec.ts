@@ -12,6 +12,7 @@ import { AgentGround, KEY, MODEL } from './agents/ground.js';
 interface Change {
   id: string;
   state: string;
+  branch: string;
   revision: number;
   reviews: { kind: string; verdict: string; body: string }[];
 }
@@ -136,6 +137,78 @@ describe('a change of the coding agent Codex', () => {
     });
     await expectUsage(ground.fleet, id, served);
     await back.stop();
+  });
+});
+
+describe('a change with the coding agent Codex', () => {
+  it('is continued by a message, and after its merge in a new task on a branch of its own', async () => {
+    let isSent: () => void = () => undefined;
+    const sent = new Promise<void>((resolve) => (isSent = resolve));
+    const view = '.worker-state/messages/orchestrator.jsonl';
+    const look = `for i in 1 2 3 4 5; do grep -s capitals ${view} && break; sleep 1; done`;
+    await ground.serve([
+      { calls: [{ run: look }], beforeChunk: () => sent },
+      { text: 'I see a message.' },
+      { calls: [{ run: 'echo JANUARY >month.txt' }] },
+      { text: 'The month is written.' },
+      { calls: [{ run: 'echo 2026-01 >>month.txt' }] },
+      { text: 'The month has a number.' },
+    ]);
+    await drover('repo', 'add', project, '--name', 'months', '--accept', 'cat month.txt');
+    const words = ['run', '--repo', 'months', '--agent', `codex:${MODEL}`, 'Write the month'];
+    const running = ground.drover(words);
+    const [, id = ''] = await running.complains(/drover: task (\S+)/);
+    await waitFor('the first request', () => ground.asked().length === 1);
+    expect((await drover('task', 'continue', id, 'Write it in capitals')).trim()).toBe(id);
+    await ground.worker.said('Message to a run received');
+    isSent();
+    expect([await running.ended, running.output]).toEqual([0, expect.stringContaining(id)]);
+    const { branch } = await untilInReview(id, 1);
+    const log = (await ground.logOf(id)).map(({ message }) => message).join('\n');
+    expect(log).toMatch(/"type":"[a-z]+","task":"[\w-]+","text":"Write it in capitals"/);
+    await drover('review', 'approve', id);
+    await drover('task', 'watch', id);
+    expect(git('show', 'HEAD:month.txt')).toBe('JANUARY');
+
+    const next = (await drover('task', 'continue', id, 'Add its number')).trim();
+    const second = await untilInReview(next, 1);
+    expect(second.branch).not.toBe(branch);
+    expect(git('show', `${second.branch}:month.txt`)).toBe('JANUARY\n2026-01');
+    expect(lastWords()).toMatch(/in capitals[^]*The month is written\.[^]*Add its number/);
+    expect(lastWords()).not.toContain('End of the earlier conversation');
+    await drover('change', 'reset', next);
+  });
+
+  it('is reviewed by an agent, which sends it back and then approves it', async () => {
+    const comments = [{ path: 'day.txt', line: 1, text: 'Name the second day.' }];
+    await ground.serve(({ prompt }) => {
+      const verdict = prompt.includes('+second')
+        ? { verdict: 'approve', body: 'Good.' }
+        : { verdict: 'request_changes', body: 'Nearly.', comments };
+      return [{ text: `I read it.\n\n\`\`\`json\n${JSON.stringify(verdict)}\n\`\`\`` }];
+    });
+    const policy = ['--review', 'agent', '--reviewer', `codex:${MODEL}`];
+    await drover('repo', 'add', project, '--name', 'days', '--accept', 'cat day.txt', ...policy);
+    const script = 'if test -f day.txt; then echo second; else echo first; fi >new; mv new day.txt';
+    const work = ['run', '--repo', 'days', '--wait', 'merged', '--', 'sh', '-c', script];
+    const running = ground.drover(work);
+    const [, id = ''] = await running.complains(/drover: task (\S+)/);
+    expect([await running.ended, running.output]).toEqual([0, expect.anything()]);
+    const { body } = await ground.fleet.api.get<Change & { reviewTaskId: string }>(
+      `/changes/${id}`,
+    );
+    const author = expect.stringMatching(/^agent:/) as unknown;
+    expect(body.reviews).toMatchObject([
+      { kind: 'proof', verdict: 'green' },
+      { kind: 'review', verdict: 'changes_requested', body: 'Nearly.', author, comments },
+      { kind: 'proof', verdict: 'green' },
+      { kind: 'review', verdict: 'approved', body: 'Good.', author },
+    ]);
+    expect(git('show', 'HEAD:day.txt')).toBe('second');
+    expect(await ground.fleet.task(body.reviewTaskId)).toMatchObject({
+      status: 'COMPLETED',
+      agent: { kind: 'codex', permissionMode: 'read-only' },
+    });
   });
 });
 

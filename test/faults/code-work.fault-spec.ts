@@ -1,4 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
@@ -106,13 +108,14 @@ async function repository(name: string, more: object = {}): Promise<string> {
   return body.id;
 }
 
-async function submit(repositoryId: string, script: string): Promise<string> {
+async function submit(repositoryId: string, script: string, more = {}): Promise<string> {
   const { status, body } = await fleet.api.post<{ id: string }>('/agent-tasks', {
     title: 'A change',
     taskType: 'test',
     repositoryId,
     retryBackoffSeconds: 0,
     inputContext: { command: ['bash', '-ec', script] },
+    ...more,
   });
   if (status !== 201) throw new Error(JSON.stringify(body));
   return body.id;
@@ -211,6 +214,69 @@ async function expectLandedOnce(id: string): Promise<void> {
     const mergedCommit = state === 'MERGED' ? remote.git('rev-parse', 'main') : null;
     expect(await until(task, state)).toMatchObject({ mergedCommit });
     expect(await fleet.task(task)).toMatchObject({ status: 'ABORTED' });
+    await worker.stop();
+  });
+
+  it.each([
+    ['before', 'pushes the branch of its run', / (?!0{40})\w{40} refs\/heads\/(?!main)/],
+    ['after', 'pushes the branch of its run', / (?!0{40})\w{40} refs\/heads\/(?!main)/],
+    ['before', 'removes its branch', / 0{40} refs\/heads\//],
+    ['after', 'removes its branch', / 0{40} refs\/heads\//],
+  ] as const)('whose host is killed just %s it %s lands once', async (when, name, pattern) => {
+    const isRun = name.startsWith('pushes');
+    const id = await repository(`${isRun ? 'branch' : 'remove'}-${when}`);
+    await startWorker();
+    let killed: Promise<void> | undefined;
+    onPush = (now, words) => {
+      if (now === when && pattern.test(words)) killed ??= kill();
+      return killed === undefined;
+    };
+    const task = await submit(id, 'grep -q two a.txt || echo two >> a.txt');
+    if (!isRun) await approve(task);
+    await waitFor('the push', () => Promise.resolve(killed !== undefined));
+    await killed;
+    expect(await changeOf(task)).toMatchObject({ state: isRun ? 'WORKING' : 'MERGED' });
+    onPush = () => true;
+    await endLease(task);
+    await startWorker();
+    if (isRun) await approve(task);
+    await expectLandedOnce(task);
+    await worker.stop();
+  });
+
+  it('of a session has no credential of its repository in anything that it can read', async () => {
+    const key = place.path('signing-key');
+    execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', key]);
+    const signingKey = readFileSync(key, 'utf8');
+    const id = await repository('secretive', { signingKey });
+    await startWorker();
+    // Patterns that do not find themselves.
+    const basic = Buffer.from(`x-access-token:${TOKEN}`).toString('base64').slice(4, 40);
+    const marks = [TOKEN, basic, signingKey.split('\n')[2]!.slice(0, 60)];
+    const patterns = marks.map((mark) => `-e '${mark.slice(0, -1)}[${mark.slice(-1)}]'`).join(' ');
+    const task = await submit(
+      id,
+      `look() {
+         { env; cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline; git config --list; } 2>/dev/null |
+           grep -a ${patterns} && return 0
+         grep -rals ${patterns} /tmp /run /etc "$HOME" "$PWD" | grep . && return 0
+         return 1
+       }
+       printf '%s%s' ${TOKEN.slice(0, 9)} ${TOKEN.slice(9)} > "$HOME/mark"
+       look > /dev/null || { echo 'the look finds nothing'; exit 7; }
+       rm "$HOME/mark"
+       (for i in 1 2 3 4 5; do git fetch -q; done) &
+       if look; then echo 'the session has a credential'; exit 8; fi
+       wait; echo two >> a.txt; git commit -qam 'By hand'; git push -q`,
+      { maxRetries: 0 },
+    );
+    const { state } = await until(task, 'IN_REVIEW', 'FAILED');
+    const log = JSON.stringify(await fleet.logOf(task));
+    if (state !== 'IN_REVIEW') throw new Error(log);
+    await approve(task);
+    await until(task, 'MERGED');
+    expect(remote.git('cat-file', '-p', 'main')).toContain('gpgsig -----BEGIN SSH SIGNATURE');
+    for (const mark of marks) expect(log).not.toContain(mark);
     await worker.stop();
   });
 

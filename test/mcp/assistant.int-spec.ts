@@ -88,28 +88,47 @@ describe.each(VIAS)('over %s', (via) => {
     expect(found.data).toMatchObject({ dependsOn: [taskId] });
   });
 
-  it('an assistant reads a change and requests changes, and its run reads the comments', async () => {
+  it('an assistant reads a diff, requests changes of one change and approves another', async () => {
     const body = { name: `shop-${via}`, url: 'https://example.com/shop.git' };
     const { id: repositoryId } = (await workspace.api.post('/repositories', body)).body;
-    const held = await claimRun(workspace, { repositoryId });
     const head = 'a'.repeat(40);
-    const size = { filesChanged: 1, insertions: 1, deletions: 0 };
-    const submission = { baseCommit: head, headCommit: head, ...size };
-    const { api } = held.agent;
-    expect((await api.post(`/runs/${held.runId}/submit`, submission)).status).toBe(200);
-    const { step } = (await api.post<{ step: { generation: number } }>('/change-steps/claim', {}))
-      .body;
-    const green = { generation: step.generation, outcome: 'green', commit: head };
-    await api.post(`/change-steps/${held.taskId}/report`, green);
+    const diff = 'diff --git a/a.ts b/a.ts\n+parse\n';
+    const submitted = async (): Promise<string> => {
+      const idle = `UPDATE changes SET step_due_at = 'infinity' WHERE step IS NOT NULL`;
+      await app.db.owner.query(`${idle} AND workspace_id = $1`, [workspace.id]);
+      const { taskId, runId, agent } = await claimRun(workspace, { repositoryId });
+      const headers = { authorization: `Bearer ${agent.token}`, 'content-type': 'text/x-diff' };
+      const address = `${app.url}/api/v1/runs/${runId}/artifacts/change.diff`;
+      expect((await fetch(address, { method: 'PUT', headers, body: diff })).status).toBe(200);
+      const size = { filesChanged: 1, insertions: 1, deletions: 0 };
+      const submission = { baseCommit: head, headCommit: head, ...size };
+      expect((await agent.api.post(`/runs/${runId}/submit`, submission)).status).toBe(200);
+      const claim = await agent.api.post<{ step: { generation: number } }>(
+        '/change-steps/claim',
+        {},
+      );
+      const green = { generation: claim.body.step.generation, outcome: 'green', commit: head };
+      await agent.api.post(`/change-steps/${taskId}/report`, green);
+      return taskId;
+    };
+    const changeId = await submitted();
     const { call } = await assistant({ scopes: ['tasks:read', 'changes:review'] });
-    const changeId = held.taskId;
     const found = await call('list_changes', { state: 'IN_REVIEW', repositoryId });
     expect(found.data.items).toMatchObject([{ id: changeId }]);
+    expect((await call('get_change_diff', { changeId })).data).toEqual({ diff });
     const comments = [{ path: 'a.ts', line: 3, text: 'Use the parser' }];
     await call('request_changes', { changeId, body: 'Nearly', comments });
     expect((await call('get_change', { changeId })).data).toMatchObject({
       state: 'WORKING',
       reviews: [{ verdict: 'green' }, { verdict: 'changes_requested', comments }],
+    });
+    const second = { changeId: await submitted() };
+    const early = await call('approve_change', { ...second, headCommit: 'b'.repeat(40) });
+    expect(early).toMatchObject({ isError: true, data: { code: 'change_moved' } });
+    const approved = await call('approve_change', { ...second, headCommit: head, body: 'Good' });
+    expect(approved.data).toMatchObject({
+      state: 'APPROVED',
+      reviews: [{ verdict: 'green' }, { verdict: 'approved', body: 'Good' }],
     });
   });
 

@@ -74,6 +74,12 @@ async function found(more: Partial<RepositoryAccess> = {}): Promise<Record<strin
       reachable: 'failed',
     });
     expect(await found({ forge: 'gitea' })).toMatchObject({ forge: 'failed' });
+    const lfs = place.repository('lfs', { '.gitattributes': '*.bin filter=lfs\n' });
+    expect(await found({ url: lfs.path })).toMatchObject({ content: 'failed' });
+    const outer = place.repository('outer');
+    outer.git('update-index', '--add', '--cacheinfo', `160000,${outer.head()},lib/s`);
+    outer.git('commit', '-q', '-m', 'submodule');
+    expect(await found({ url: outer.path })).toMatchObject({ content: 'failed' });
     writeFileSync(join(folder, 'a.txt'), 'two\n');
     expect(await found()).toMatchObject({ push: 'ok', folder: 'warning' });
   });

@@ -294,6 +294,18 @@ useCodeShop();
     });
   });
 
+  it('with files of Git LFS starts no run, and a change that adds them is refused', async () => {
+    const ended = await work(`printf '*.bin filter=lfs\\n' > .gitattributes`);
+    expect(await step('prove', ended)).toMatchObject({
+      outcome: 'refused',
+      reason: expect.stringContaining('Git LFS (.gitattributes)'),
+    });
+    const person = new TestRepository(place.path('checked-out'));
+    person.commit({ '.gitattributes': '*.bin filter=lfs\n' });
+    person.git('push', '-q', remote.path, 'main');
+    await expect(work('true')).rejects.toThrow('Git LFS (.gitattributes)');
+  });
+
   it('that was closed while it landed is found on the target, and else removed', async () => {
     const ended = await work('echo two >> a.txt');
     const landed = await step('land', ended);

@@ -71,6 +71,8 @@ describe('a change', () => {
     expect((await scene.workspace.api.post(`/agent-tasks/${held.id}/resume`, {})).status).toBe(409);
     await scene.holdsEverything();
 
+    const dependent = await scene.task({ dependsOn: [held.id] });
+    const idle = await scene.workspace.newAgent();
     await done(held.agent, 'prove', green(commit(1)));
     expect(await step(held.agent)).toBeUndefined();
     const explained = await scene.workspace.api.get<Body>(`/agent-tasks/${held.id}/explain`);
@@ -86,6 +88,9 @@ describe('a change', () => {
       status: 200,
       body: { state: 'APPROVED', approvedBy: `user:${scene.workspace.userId}` },
     });
+    // Dependents start after the merge, and not before.
+    await scene.recover();
+    expect((await idle.api.post(`/agents/${idle.id}/claim`)).body).toMatchObject({ tasks: [] });
     const landing = await step(held.agent);
     expect(landing).toMatchObject({
       step: { kind: 'land', changeId: held.id },
@@ -102,6 +107,8 @@ describe('a change', () => {
     const merged = await report(held.agent, landing!, { outcome: 'merged', commit: commit('c') });
     expect(merged).toMatchObject({ status: 200, body: { state: 'MERGED' } });
     expect(await scene.read(held.id)).toMatchObject({ status: 'COMPLETED' });
+    await scene.recover();
+    await scene.claim(idle, dependent);
     await done(held.agent, 'remove', { outcome: 'removed' });
     expect(await change(held.id)).toMatchObject({
       state: 'MERGED',
