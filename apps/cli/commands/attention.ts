@@ -6,7 +6,11 @@ type Counts = components['schemas']['Attention'];
 /** Each count with its meaning and the command that shows more. */
 const LINES: [keyof Counts, string, string][] = [
   ['failedTasks', 'failed tasks', 'drover dead-letter list'],
-  ['unclaimableTasks', 'tasks that no agent can take', 'drover task list --status pending'],
+  [
+    'unclaimableTasks',
+    'tasks that no agent can take',
+    "drover api GET '/agent-tasks?unclaimable=true'",
+  ],
   ['openQuestions', 'open questions', 'drover question list'],
   ['changesInReview', 'changes in review', 'drover review list'],
   ['obstructedChanges', 'changes with an obstacle', 'drover review list --state all'],
@@ -16,6 +20,7 @@ const LINES: [keyof Counts, string, string][] = [
   ['silentAgents', 'agents without heartbeats', 'drover agent list'],
   ['refusingProviders', 'providers that refuse requests', 'drover api GET /provider-limits'],
   ['failingWebhooks', 'failing webhooks', 'drover webhook list'],
+  ['failingNotices', 'failing notices', 'drover webhook list'],
 ];
 const MAX_COUNT = 100;
 

@@ -49,6 +49,7 @@ SELECT s.workspace_id, s.id, s.name, s.cron, s.time_zone, s.every_seconds, s.anc
   s.overlap, s.missed, s.missed_limit, s.jitter_seconds, s.due_at, s.start_at, s.paused_at, s.pause_reason, s.failed_at,
   s.created_by, s.version, s.created_at, s.updated_at FROM schedules s
 WHERE s.workspace_id = $1 AND ($2::uuid IS NULL OR s.id < $2) AND ($4::text IS NULL OR s.name = $4)
+  AND ($5::text IS NULL OR strpos(lower(s.name), lower($5)) > 0)
 ORDER BY s.id DESC LIMIT $3
 
 -- lock_schedule

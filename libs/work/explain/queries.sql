@@ -6,8 +6,8 @@ SELECT
   (SELECT count(*)::int FROM (SELECT FROM capability_sets s CROSS JOIN LATERAL (SELECT FROM agent_tasks t
       WHERE t.workspace_id = $1 AND t.capability_key = s.key AND (t.status = 'PENDING' AND t.unmet_dependencies = 0)
       ORDER BY t.queue_rank LIMIT 100) t
-    WHERE s.workspace_id = $1 AND NOT EXISTS (SELECT FROM agents a
-      WHERE a.workspace_id = $1 AND a.lifecycle <> 'TERMINATED' AND (s.capabilities <@ a.capabilities AND s.capabilities @> a.dedicated_to)) LIMIT 100) c)
+    WHERE s.workspace_id = $1 AND NOT EXISTS (SELECT FROM agents a WHERE a.workspace_id = s.workspace_id AND a.lifecycle <> 'TERMINATED'
+    AND (s.capabilities <@ a.capabilities AND s.capabilities @> a.dedicated_to)) LIMIT 100) c)
     AS "unclaimableTasks",
   (SELECT count(*)::int FROM (SELECT FROM questions WHERE workspace_id = $1 AND status = 'open' LIMIT 100) c) AS "openQuestions",
   (SELECT count(*)::int FROM (SELECT FROM changes WHERE workspace_id = $1 AND state = 'IN_REVIEW' LIMIT 100) c) AS "changesInReview",
@@ -23,8 +23,10 @@ SELECT
   (SELECT count(*)::int FROM (SELECT FROM agents WHERE workspace_id = $1 AND lifecycle = 'ERROR' LIMIT 100) c) AS "silentAgents",
   (SELECT count(*)::int FROM (SELECT FROM (SELECT DISTINCT provider FROM provider_limits WHERE workspace_id = $1
     AND over_at > now()) p LIMIT 100) c) AS "refusingProviders",
-  (SELECT count(*)::int FROM (SELECT FROM webhooks WHERE workspace_id = $1
-    AND (disabled_reason = 'gone' OR (disabled_at IS NULL AND failures > 0)) LIMIT 100) c) AS "failingWebhooks"
+  (SELECT count(*)::int FROM (SELECT FROM webhooks WHERE workspace_id = $1 AND kind = 'signed'
+    AND (disabled_reason = 'gone' OR (disabled_at IS NULL AND failures > 0)) LIMIT 100) c) AS "failingWebhooks",
+  (SELECT count(*)::int FROM (SELECT FROM webhooks WHERE workspace_id = $1 AND kind <> 'signed'
+    AND (disabled_reason = 'gone' OR (disabled_at IS NULL AND failures > 0)) LIMIT 100) c) AS "failingNotices"
 
 -- capable_agents
 WITH capable AS MATERIALIZED (

@@ -19,7 +19,6 @@ export {
   mayBeHandedOut,
   OFFER,
   scopeOf,
-  serves,
   takesType,
   takesWork,
   workspaceHandsOut,

@@ -66,8 +66,8 @@ export class SchedulesController {
   @ApiOperation({ summary: 'List schedules, the newest first' })
   @ApiOkResponse({ type: SchedulePageDto })
   @ApiErrors('validation_failed', 'malformed_cursor')
-  list(@CurrentCaller() caller: Caller, @Query() { limit, cursor, name }: ListSchedulesQuery) {
-    return this.schedules.list(caller, { limit, before: idOfCursor(cursor), name });
+  list(@CurrentCaller() caller: Caller, @Query() { limit, cursor, ...filter }: ListSchedulesQuery) {
+    return this.schedules.list(caller, { limit, before: idOfCursor(cursor), ...filter });
   }
 
   @Post('preview')

@@ -91,6 +91,13 @@ export class PreviewScheduleDto extends RuleDto {
 export class ListSchedulesQuery extends PageQuery {
   @Text({ max: 200, optional: true, description: 'Only the schedule of this name.' })
   name?: string;
+
+  @Text({
+    max: 200,
+    optional: true,
+    description: 'Only schedules whose name contains this text, in upper or lower case.',
+  })
+  text?: string;
 }
 
 export class DueTimesQuery {

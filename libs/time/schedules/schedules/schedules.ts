@@ -108,9 +108,9 @@ export class Schedules {
   /** Newest first. */
   async list(
     { workspaceId }: Caller,
-    page: { before: string | null; limit: number; name?: string | undefined },
+    page: { before: string | null; limit: number; name?: string; text?: string },
   ): Promise<Page<ScheduleView>> {
-    const params = [workspaceId, page.before, page.limit + 1, page.name ?? null];
+    const params = [workspaceId, page.before, page.limit + 1, page.name ?? null, page.text ?? null];
     const rows = await this.database.tenant(workspaceId).rows(listSchedules, params);
     return toPage(rows, page.limit, ({ id }) => [id], toScheduleView);
   }

@@ -88,13 +88,14 @@ export const lockSchedule = query<{ id: string }>(
 
 /**
  * Newest first. Indexes: primary key, schedules_name_key with a name. $1 workspace, $2 last id of
- * the previous page or NULL, $3 maximum number of rows, $4 name or NULL.
+ * the previous page or NULL, $3 maximum number of rows, $4 name or NULL, $5 part of the name or NULL.
  */
 export const listSchedules = query<ListedRow>(
   'list_schedules',
   `
 SELECT ${COLUMNS} FROM schedules s
 WHERE s.workspace_id = $1 AND ($2::uuid IS NULL OR s.id < $2) AND ($4::text IS NULL OR s.name = $4)
+  AND ($5::text IS NULL OR strpos(lower(s.name), lower($5)) > 0)
 ORDER BY s.id DESC LIMIT $3`,
 );
 

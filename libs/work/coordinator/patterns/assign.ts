@@ -5,12 +5,12 @@ import {
   hasRoom,
   mayBeHandedOut,
   OFFER,
-  serves,
   SessionAssigner,
   takesType,
   takesWork,
   workspaceHandsOut,
 } from '#lib/runs';
+import { serves } from '#lib/transitions';
 import type { Pass } from '../cycle/pass.js';
 import type { Reconciler, ReconcilerFacts } from '../cycle/reconciler.js';
 

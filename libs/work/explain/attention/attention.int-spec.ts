@@ -15,6 +15,7 @@ const NOTHING = {
   silentAgents: 0,
   refusingProviders: 0,
   failingWebhooks: 0,
+  failingNotices: 0,
 };
 
 let server: TestServer;
@@ -66,6 +67,9 @@ it('a workspace counts its own failures, budgets, agents, providers and webhooks
     agent.id,
   );
   await workspace.api.post('/webhooks', { url: 'https://example.com/', events: ['task.created'] });
+  const slack = { kind: 'slack', url: 'https://hooks.slack.com/services/T/B/X' };
+  for (const events of [['task.created'], ['change.merged']])
+    await workspace.api.post('/webhooks', { ...slack, events });
   await sql(`UPDATE webhooks SET failures = 3 WHERE workspace_id = $1`);
   await sql(
     `UPDATE agents SET lifecycle = 'ERROR', error_at = now() WHERE workspace_id = $1 AND id = $2`,
@@ -80,6 +84,11 @@ it('a workspace counts its own failures, budgets, agents, providers and webhooks
     silentAgents: 1,
     refusingProviders: 1,
     failingWebhooks: 1,
+    failingNotices: 2,
   });
+  const listed = async (filter: string) =>
+    (await workspace.api.get<{ items: object[] }>(`/agent-tasks?${filter}`)).body.items;
+  expect(await listed('unclaimable=true')).toMatchObject([{ requiredCapabilities: ['folding'] }]);
+  expect(await listed('unclaimable=false')).toMatchObject([{ status: 'FAILED' }]);
   expect(await counts(neighbour)).toEqual(NOTHING);
 });

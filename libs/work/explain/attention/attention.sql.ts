@@ -1,10 +1,12 @@
 import { query } from '#lib/database';
-import { serves } from '#lib/runs';
-import { isActiveBudget, isInFleet, isReady } from '#lib/transitions';
+import { isActiveBudget, isReady, isUnserved } from '#lib/transitions';
 import { type AttentionCounts, MAX_COUNT } from '../domain/attention-counts.js';
 
 const upTo = (from: string) =>
   `(SELECT count(*)::int FROM (SELECT FROM ${from} LIMIT ${MAX_COUNT}) c)`;
+
+const failing = (kind: string) => `webhooks WHERE workspace_id = $1 AND ${kind}
+    AND (disabled_reason = 'gone' OR (disabled_at IS NULL AND failures > 0))`;
 
 /**
  * Counts for the workspace $1.
@@ -23,8 +25,7 @@ SELECT
   ${upTo(`capability_sets s CROSS JOIN LATERAL (SELECT FROM agent_tasks t
       WHERE t.workspace_id = $1 AND t.capability_key = s.key AND ${isReady('t')}
       ORDER BY t.queue_rank LIMIT ${MAX_COUNT}) t
-    WHERE s.workspace_id = $1 AND NOT EXISTS (SELECT FROM agents a
-      WHERE a.workspace_id = $1 AND ${isInFleet('a')} AND ${serves('a', 's.capabilities')})`)}
+    WHERE s.workspace_id = $1 AND ${isUnserved('s')}`)}
     AS "unclaimableTasks",
   ${upTo(`questions WHERE workspace_id = $1 AND status = 'open'`)} AS "openQuestions",
   ${upTo(`changes WHERE workspace_id = $1 AND state = 'IN_REVIEW'`)} AS "changesInReview",
@@ -40,6 +41,6 @@ SELECT
   ${upTo(`agents WHERE workspace_id = $1 AND lifecycle = 'ERROR'`)} AS "silentAgents",
   ${upTo(`(SELECT DISTINCT provider FROM provider_limits WHERE workspace_id = $1
     AND over_at > now()) p`)} AS "refusingProviders",
-  ${upTo(`webhooks WHERE workspace_id = $1
-    AND (disabled_reason = 'gone' OR (disabled_at IS NULL AND failures > 0))`)} AS "failingWebhooks"`,
+  ${upTo(failing(`kind = 'signed'`))} AS "failingWebhooks",
+  ${upTo(failing(`kind <> 'signed'`))} AS "failingNotices"`,
 );

@@ -14,4 +14,5 @@ export interface AttentionCounts {
   silentAgents: number;
   refusingProviders: number;
   failingWebhooks: number;
+  failingNotices: number;
 }

@@ -1,6 +1,6 @@
 import { query } from '#lib/database';
-import { OFFER, serves, takesType } from '#lib/runs';
-import { isReady } from '#lib/transitions';
+import { OFFER, takesType } from '#lib/runs';
+import { isReady, serves } from '#lib/transitions';
 import type { LineFacts } from '../domain/task-position.js';
 import { kindOf } from '../store/kind.sql.js';
 

@@ -22,4 +22,5 @@ export class AttentionDto implements AttentionCounts {
   @ApiProperty(count('Agents whose heartbeats stopped')) silentAgents!: number;
   @ApiProperty(count('Providers that refuse requests now')) refusingProviders!: number;
   @ApiProperty(count('Webhooks whose deliveries fail')) failingWebhooks!: number;
+  @ApiProperty(count('Notices whose deliveries fail')) failingNotices!: number;
 }

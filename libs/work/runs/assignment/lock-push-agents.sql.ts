@@ -1,5 +1,5 @@
 import { query } from '#lib/database';
-import { isInFleet } from '#lib/transitions';
+import { isInFleet, serves } from '#lib/transitions';
 import { pausedTypes } from '#lib/admission';
 import { availableBudgets } from '#lib/budgets';
 import {
@@ -7,7 +7,6 @@ import {
   mayBeHandedOut,
   OFFER,
   type Offer,
-  serves,
   takesWork,
   workspaceHandsOut,
 } from '../store/hand-out.sql.js';

@@ -1,7 +1,8 @@
 import { pausedTypes } from '#lib/admission';
 import { query } from '#lib/database';
 import { availableBudgets } from '#lib/budgets';
-import { mayBeHandedOut, OFFER, type Offer, serves, takesType } from '../store/hand-out.sql.js';
+import { serves } from '#lib/transitions';
+import { mayBeHandedOut, OFFER, type Offer, takesType } from '../store/hand-out.sql.js';
 
 /** Agents of one workspace that take the same tasks. */
 export interface Seeker extends Readonly<Offer> {

@@ -1,6 +1,6 @@
 import { query } from '#lib/database';
-import type { TaskStatus } from '#lib/transitions';
-import { serves, takesType } from '../store/hand-out.sql.js';
+import { serves, type TaskStatus } from '#lib/transitions';
+import { takesType } from '../store/hand-out.sql.js';
 
 /**
  * The status of a task that an agent asks for, if the agent may take it or held it last. Of other

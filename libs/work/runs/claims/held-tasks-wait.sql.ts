@@ -1,6 +1,6 @@
 import { query } from '#lib/database';
-import { isReady, suspendedKey } from '#lib/transitions';
-import { scopeOf, serves, takesType, whyTaskWaits } from '../store/hand-out.sql.js';
+import { isReady, serves, suspendedKey } from '#lib/transitions';
+import { scopeOf, takesType, whyTaskWaits } from '../store/hand-out.sql.js';
 import type { NothingClaimed } from '../store/claim-tasks.sql.js';
 
 const WHY = whyTaskWaits('t', scopeOf('$1'));

@@ -4,18 +4,11 @@ import {
   promisesHeartbeat,
   promisesNoHeartbeat,
   runStart,
+  serves,
   taskTransition,
 } from '#lib/transitions';
 import { bytesOf, type TaskAnswer } from '#lib/task-manager';
-import {
-  hasRoom,
-  OFFER,
-  type Offer,
-  HOLD_WHYS,
-  type HoldWhy,
-  serves,
-  takesType,
-} from './hand-out.sql.js';
+import { hasRoom, OFFER, type Offer, HOLD_WHYS, type HoldWhy, takesType } from './hand-out.sql.js';
 import { type Holds, WITH_HOLDS, WITHOUT_HOLDS } from './claim-holds.sql.js';
 import { type NetworkLevels, networkLevels } from './network-policy.sql.js';
 import { ROUTED_BY, type RoutedRow } from './routed-row.js';

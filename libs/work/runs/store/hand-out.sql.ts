@@ -191,13 +191,6 @@ export function takesWork(a: string, but: readonly AgentHold[] = []): string {
   return `(${isInFleet(a)} AND NOT (${holds.map(([, is]) => is(a)).join(' OR ')}))`;
 }
 
-/**
- * SQL: an agent takes tasks that require these capabilities, a text[]: a queue's, or one task's.
- */
-export function serves(a: string, required: string): string {
-  return `(${required} <@ ${a}.capabilities AND ${required} @> ${a}.dedicated_to)`;
-}
-
 /** SQL: an agent takes tasks of this type, from the queues that it serves. */
 export function takesType(a: string, type: string): string {
   return `(${a}.task_types = '{}' OR ${type} = ANY(${a}.task_types))`;

@@ -35,11 +35,13 @@ export interface TaskFilter {
   taskType?: string;
   /** Whether it waits for the answer to a question of its last run. */
   waitsForAnswer?: boolean;
+  /** Whether it is ready, and requires capabilities that no agent has. */
+  unclaimable?: boolean;
   /** Whether it failed for good, and was neither archived nor replayed. */
   deadLetter?: boolean;
   /** The group of the dead letter. */
   failureFingerprint?: string;
-  /** A part of the title or the description, in upper or lower case. */
+  /** A part of the title or the description, in upper or lower case, or the first digits of its id. */
   text?: string;
   /** Inclusive (RFC 3339), like the other lower bounds. */
   createdAfter?: string;

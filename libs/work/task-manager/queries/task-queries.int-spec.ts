@@ -245,6 +245,16 @@ describe('GET /agent-tasks', () => {
       expect(ids.map((id) => names.get(id)).join('')).toBe(expected);
     });
 
+    it('a text of four digits finds titles and the beginnings of ids', async () => {
+      const workspace = await server.newWorkspace();
+      const named = await create({ title: 'Invoice beef' }, workspace);
+      const other = await create({}, workspace);
+      const digits = named.id.slice(0, 4).toUpperCase();
+      expect(await idsOf(`text=${digits}`, workspace)).toEqual([other.id, named.id]);
+      expect(await idsOf('text=beef', workspace)).toEqual([named.id]);
+      expect(await idsOf(`text=${digits.slice(0, 3)}`, workspace)).toEqual([]);
+    });
+
     it('tasks that wait for a retry and cancelled ones are found apart', async () => {
       const workspace = await server.newWorkspace();
       const agent = await workspace.newAgent({ maxConcurrentTasks: 2 });

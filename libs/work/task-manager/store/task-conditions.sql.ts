@@ -1,5 +1,5 @@
-import { waitsForAnswer } from '#lib/transitions';
-import { idsWith } from '#lib/kernel';
+import { isReady, isUnserved, waitsForAnswer } from '#lib/transitions';
+import { ID_PREFIX, idsWith } from '#lib/kernel';
 import { isTaskStatus, type KindOfAborted, type TaskFilter } from '../domain/task-filter.js';
 
 /** Collects the parameters of a statement whose text depends on the request. */
@@ -52,6 +52,10 @@ const CONDITIONS: Conditions = {
     const { from, to } = idsWith(prefix);
     return `t.id BETWEEN ${params.add(from)}::uuid AND ${params.add(to)}::uuid`;
   },
+  // Not of the row's workspace, so that it is read once; row-level security keeps to the workspace.
+  unclaimable: (is) => `${is ? '' : 'NOT '}(${isReady('t')}
+      AND (t.workspace_id, t.capability_key) IN (SELECT s.workspace_id, s.key
+        FROM capability_sets s WHERE ${isUnserved('s')}))`,
   deadLetter: (isDead) => `t.failure_fingerprint IS ${isDead ? 'NOT ' : ''}NULL`,
   failureFingerprint: (fingerprint, params) => `t.failure_fingerprint = ${params.add(fingerprint)}`,
   taskType: (type, params) => `t.task_type = ${params.add(type)}`,
@@ -59,8 +63,9 @@ const CONDITIONS: Conditions = {
   // Not LIKE, because `%` and `_` in typed text would have a meaning.
   text: (text, params) => {
     const searched = `lower(${params.add(text)}::text)`;
+    const ofId = ID_PREFIX.test(text) ? ` OR ${CONDITIONS.idPrefix(text, params)}` : '';
     return `(strpos(lower(t.title), ${searched}) > 0
-      OR strpos(lower(t.description), ${searched}) > 0)`;
+      OR strpos(lower(t.description), ${searched}) > 0${ofId})`;
   },
   createdAfter: (at, params) => `t.created_at >= ${time(at, params)}`,
   createdBefore: (at, params) => `t.created_at < ${time(at, params)}`,

@@ -104,6 +104,15 @@ export const isOverdue = (r: string) =>
 /** It is not terminated, which is an agent's final state. */
 export const isInFleet = (a: string) => `${a}.lifecycle <> 'TERMINATED'`;
 
+/** An agent takes tasks that require these capabilities, a text[]: a queue's, or one task's. */
+export const serves = (a: string, required: string) =>
+  `(${required} <@ ${a}.capabilities AND ${required} @> ${a}.dedicated_to)`;
+
+/** No agent takes the tasks of these capabilities, a row of capability_sets. */
+export const isUnserved = (s: string) =>
+  `NOT EXISTS (SELECT FROM agents a WHERE a.workspace_id = ${s}.workspace_id AND ${isInFleet('a')}
+    AND ${serves('a', `${s}.capabilities`)})`;
+
 /** The next heartbeat of an agent that has sent none. Nothing is expected of it. */
 export const NO_HEARTBEAT = `'infinity'`;
 

@@ -128,6 +128,7 @@ function allFilters() {
     agentId: id,
     projectId: id,
     milestoneId: id,
+    unclaimable: true,
     taskType: 'a',
     text: 'a',
     createdAfter: at,

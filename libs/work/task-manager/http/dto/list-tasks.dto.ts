@@ -71,6 +71,12 @@ export class ListTasksQuery extends PageQuery implements TaskFilter {
   })
   waitsForAnswer?: boolean;
 
+  @Flag({
+    optional: true,
+    description: 'true: only ready tasks with capabilities that no agent has. false: only others.',
+  })
+  unclaimable?: boolean;
+
   @Id('projects', { optional: true })
   projectId?: string;
 
@@ -105,7 +111,8 @@ export class ListTasksQuery extends PageQuery implements TaskFilter {
     max: 200,
     optional: true,
     description:
-      'Only tasks whose title or description contains this text, in upper or lower case.',
+      'Only tasks whose title or description contains this text, in upper or lower case, or ' +
+      'whose id begins with it (at least 4 digits).',
   })
   text?: string;
 
