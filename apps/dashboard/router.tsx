@@ -11,7 +11,7 @@ import { parseId, stringifySearch } from './domain/addresses.js';
 import { parseCostSearch } from './domain/change-costs.js';
 import { parseGroup } from './domain/changes.js';
 import { parseNewTask } from './domain/task-draft.js';
-import { parseFilter } from './domain/task-filter.js';
+import { parseFilter, parseText } from './domain/task-filter.js';
 import { parseUsageSearch } from './domain/usage-search.js';
 import { Shell } from './shell.js';
 
@@ -48,6 +48,7 @@ const routes = [
   createRoute({
     getParentRoute: () => root,
     path: '/schedules',
+    validateSearch: parseText,
     component: lazyRouteComponent(() => import('./pages/schedules.js'), 'SchedulesPage'),
   }),
   createRoute({

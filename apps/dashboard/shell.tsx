@@ -47,7 +47,7 @@ const PauseBanner = lazy(() => import('./components/pause-banner.js'));
 
 const LINKS: MenuLink[] = [
   { to: '/', name: 'Overview', icon: 'overview' },
-  { to: '/tasks', name: 'Tasks', icon: 'tasks' },
+  { to: '/tasks', name: 'Tasks', icon: 'tasks', counts: ['unclaimableTasks'] },
   { to: '/schedules', name: 'Schedules', icon: 'schedules', counts: ['failedSchedules'] },
   { to: '/templates', name: 'Templates', icon: 'templates' },
   { to: '/dead-letter', name: 'Dead letter', icon: 'dead-letter', counts: ['failedTasks'] },
@@ -72,7 +72,13 @@ const LINKS: MenuLink[] = [
     counts: ['failingWebhooks'],
     adminsOnly: true,
   },
-  { to: '/notices', name: 'Notices', icon: 'notices', adminsOnly: true },
+  {
+    to: '/notices',
+    name: 'Notices',
+    icon: 'notices',
+    counts: ['failingNotices'],
+    adminsOnly: true,
+  },
   { to: '/inbound-hooks', name: 'Inbound hooks', icon: 'inbound-hooks', adminsOnly: true },
   { to: '/settings', name: 'Settings', icon: 'settings' },
   { to: '/audit', name: 'Audit log', icon: 'audit', adminsOnly: true },
@@ -148,9 +154,18 @@ function InWorkspace({ profile }: { profile: Profile }) {
   );
 }
 
+/** The pages that the user's role allows. */
+function useLinks(): MenuLink[] {
+  const { user, may } = useWorkspace();
+  return LINKS.filter(
+    ({ adminsOnly, operatorsOnly }) =>
+      (!adminsOnly || may('ADMIN')) && (!operatorsOnly || user.isOperator),
+  );
+}
+
 /** The palette, which Ctrl-K or Cmd-K opens everywhere. */
 function PaletteKey() {
-  const { user } = useWorkspace();
+  const links = useLinks();
   const [isOpen, setOpen] = useState(false);
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
@@ -162,10 +177,9 @@ function PaletteKey() {
     return () => document.removeEventListener('keydown', onKey);
   }, []);
   if (!isOpen) return null;
-  const pages = LINKS.filter(({ operatorsOnly }) => !operatorsOnly || user.isOperator);
   return (
     <Suspense>
-      <Palette pages={pages} onClose={() => setOpen(false)} />
+      <Palette pages={links} onClose={() => setOpen(false)} />
     </Suspense>
   );
 }
@@ -181,7 +195,7 @@ function NoWorkspace() {
 }
 
 function Sidebar() {
-  const { user, memberships, workspaceId, switchTo, may } = useWorkspace();
+  const { user, memberships, workspaceId, switchTo } = useWorkspace();
   const { pathname } = useLocation();
   const menu = useRef<HTMLElement>(null);
   // On a phone the menu scrolls sideways.
@@ -191,10 +205,7 @@ function Sidebar() {
       ?.scrollIntoView({ block: 'nearest', inline: 'center' });
   }, [pathname]);
   const { data: attention } = useAttention();
-  const links = LINKS.filter(
-    ({ adminsOnly, operatorsOnly }) =>
-      (!adminsOnly || may('ADMIN')) && (!operatorsOnly || user.isOperator),
-  );
+  const links = useLinks();
   return (
     <header className="sidebar">
       <Brand />

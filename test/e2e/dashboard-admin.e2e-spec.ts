@@ -139,6 +139,10 @@ describe('the dashboard', () => {
     await panel('Project Invoices').getByText('80 of 160 tokens').waitFor();
     await panel('Project Invoices').getByText('(80 of 100)').first().waitFor();
     await panel('Whole workspace').getByText('0 of 940 tokens').waitFor();
+    await panel('Project Invoices').getByRole('button', { name: 'Edit budget' }).click();
+    await openDialog().getByLabel('Tokens').fill('400');
+    await confirm('Save changes');
+    await panel('Project Invoices').getByText('80 of 400 tokens').waitFor();
   });
 
   it('an admin creates a recurring budget in the time zone of the browser', async () => {
@@ -203,6 +207,21 @@ describe('the dashboard', () => {
     await page.getByText('No active pauses').waitFor();
   });
 
+  it('an operator turns the kill switch of all workspaces on and off', async () => {
+    await page.goto('/coordinator');
+    await button('Kill switch').click();
+    await openDialog().getByText('all live runs of the workspace, 0 now').waitFor();
+    await openDialog().getByLabel('All workspaces').check();
+    await openDialog().getByText('all live runs of all workspaces').waitFor();
+    await openDialog().getByLabel('Reason').fill('A bad model');
+    await confirm('End all runs');
+    await rowOf('A bad model').getByText('All workspaces (kill switch)').waitFor();
+    const { body } = await fleet.api.get<{ items: object[] }>('/pauses');
+    expect(body.items).toMatchObject([{ scope: 'everything', endRuns: true }]);
+    await rowOf('A bad model').getByRole('button', { name: 'End pause' }).click();
+    await page.getByText('No active pauses').waitFor();
+  });
+
   it('an admin sets routing rules, fallbacks and the template of prompts', async () => {
     await page.goto('/models');
     const rules = page.getByRole('list', { name: 'Rules' });
@@ -261,7 +280,7 @@ describe('the dashboard', () => {
     await page.getByText('The workspace uses the template of Drover.').waitFor();
   });
 
-  it('an operator creates and disables a user, and changes the own password', async () => {
+  it('an operator creates a user, resets the password, disables the user, and changes the own password', async () => {
     await page.goto('/users');
     await button('Create user').click();
     await openDialog().getByLabel('Email address').fill('new@example.test');
@@ -275,10 +294,16 @@ describe('the dashboard', () => {
     };
     expect(await login(password)).toBe(200);
     expect(await listAxeFindingsInAllLooks(page)).toEqual([]);
+    await rowOf('new@example.test').getByRole('button', { name: 'Reset password' }).click();
+    await confirm('Reset password');
+    await openDialog().waitFor({ state: 'detached' });
+    const other = (await page.locator('pre.foreign').textContent())?.trim() ?? '';
+    expect(other).not.toBe(password);
+    expect([await login(password), await login(other)]).toEqual([401, 200]);
     await rowOf('new@example.test').getByRole('button', { name: 'Disable' }).click();
     await confirm('Disable user');
     await rowOf('new@example.test').getByRole('button', { name: 'Enable' }).waitFor();
-    expect(await login(password)).toBe(401);
+    expect(await login(other)).toBe(401);
     await page.goto('/settings');
     await button('Change password').click();
     await openDialog().getByLabel('Current password').fill('not the password');
@@ -327,6 +352,12 @@ describe('the dashboard', () => {
     await page.getByText('Invitation revoked').waitFor();
     await theirs.goto(second);
     await theirs.getByText(/invitation does not exist/).waitFor();
+    await theirs.getByRole('button', { name: 'Continue without it' }).click();
+
+    await theirs.goto('/settings');
+    await theirs.getByRole('button', { name: 'Leave' }).click();
+    await theirs.getByRole('button', { name: 'Leave workspace' }).click();
+    await theirs.getByText('You are not a member of a workspace').waitFor();
     await theirs.context().close();
   });
 

@@ -72,6 +72,9 @@ describe('the task list', () => {
     await page.getByLabel('Search title, description or ID').fill(first.slice(0, 30));
     await page.keyboard.press('Enter');
     await shown(1);
+    await page.getByLabel('Search title, description or ID').fill(first.slice(0, 4));
+    await page.keyboard.press('Enter');
+    await shown(3);
   });
 
   it('a saved view comes back after a reload, and is renamed and deleted', async () => {
@@ -110,8 +113,10 @@ describe('the task list', () => {
     await view('Backlog').waitFor();
   });
 
-  it('Ctrl-K finds pages, agents, actions, and tasks by title or ID', async () => {
+  it('Ctrl-K finds pages, agents, projects, schedules, actions, and tasks by title or ID', async () => {
     const id = await fleet.submit('', { title: 'A needle', taskType: 'nobody' });
+    const tasks = [{ taskType: 'test' }];
+    await fleet.api.post('/schedules', { name: 'nightly', everySeconds: 86_400, tasks });
     await page.goto('/');
     await page.getByRole('navigation', { name: 'Pages' }).waitFor();
     // A closed dialog has no role, and is still there.
@@ -133,6 +138,10 @@ describe('the task list', () => {
     await find('reader', 'The reader');
     await palette.getByRole('option', { name: 'The reader' }).click();
     await page.waitForURL('**/agents/*');
+    await find('books', 'Books');
+    await search.fill('nightly');
+    await palette.getByRole('option', { name: 'nightly' }).click();
+    await page.waitForURL('**/schedules/*');
     await find('s', 'Schedules');
     const chosen = palette.locator('[aria-selected=true]');
     const name = await chosen.textContent();

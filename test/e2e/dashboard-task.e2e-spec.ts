@@ -179,6 +179,7 @@ describe('the task page', () => {
   });
 
   it('the first digits of an id lead to its task, and digits of several tasks to a choice', async () => {
+    await fleet.submit('', { title: 'Of the same digits', taskType: 'nobody' });
     const id = await fleet.submit('', { title: 'By its digits', taskType: 'nobody' });
     await page.goto(`/tasks/${id.slice(0, 32)}`);
     await page.waitForURL(`**/tasks/*${id}`);
@@ -186,24 +187,33 @@ describe('the task page', () => {
     await page.goto(`/tasks/${id.slice(0, 4)}`);
     await page.getByRole('heading', { name: `Several ids begin with ${id.slice(0, 4)}` }).waitFor();
     expect(await listAxeFindingsInAllLooks(page)).toEqual([]);
+    await page.getByRole('link', { name: 'Show all of them' }).click();
+    await page.getByRole('button', { name: 'Remove ID filter' }).waitFor();
+    await page.getByRole('row').getByRole('link', { name: 'By its digits' }).waitFor();
+    await page.goBack();
     const first = page.getByRole('main').getByRole('link').first();
     const chosen = await first.textContent();
     await first.click();
     await page.waitForURL(`**/tasks/*${chosen}`);
   });
 
-  it('a member duplicates a task with changes', async () => {
-    const id = await fleet.submit('', { title: 'The original', priority: 7, tags: ['one'] });
+  it('a member duplicates a task with changes, and enters its hidden values again', async () => {
+    const secrets = { SITE_KEY: 'swordfish-7' };
+    const more = { priority: 7, tags: ['one'], secrets, timeoutSeconds: null };
+    const id = await fleet.submit('', { title: 'The original', ...more });
     await page.goto(`/tasks/${id}`);
     await page.getByRole('link', { name: 'Duplicate with changes' }).click();
     const title = page.getByLabel('Title', { exact: true });
     expect(await title.inputValue()).toBe('The original');
     expect(await page.getByLabel('Priority').inputValue()).toBe('7');
+    await page.getByText('Enter these values again: Secrets SITE_KEY').waitFor();
+    expect(await page.getByLabel('Secrets').inputValue()).toBe('');
     await title.fill('The copy');
     await page.getByRole('button', { name: 'Create task' }).click();
     await page.getByRole('heading', { name: 'The copy' }).waitFor();
     const { body } = await fleet.api.get<{ items: object[] }>('/agent-tasks?tags=one');
-    expect(body.items).toMatchObject([{ title: 'The copy', priority: 7 }, { id }]);
+    const copy = { title: 'The copy', priority: 7, timeoutSeconds: null };
+    expect(body.items).toMatchObject([copy, { id }]);
   });
 
   it('no page logs an error or requests another origin', () => {

@@ -23,6 +23,7 @@ afterAll(async () => {
 });
 
 const button = (name: string) => page.getByRole('button', { name, exact: true });
+const ofTask = () => page.getByRole('region', { name: 'Task', exact: true });
 const openDialog = () => page.locator('dialog[open]');
 const confirm = (name: string) => openDialog().getByRole('button', { name, exact: true }).click();
 
@@ -33,9 +34,9 @@ async function anAgent() {
   const { body } = await fleet.api.post<{ token: string }>(`/agents/${id}/token`);
   const authorization = `Bearer ${body.token}`;
   const api = apiClient(`http://127.0.0.1:${fleet.port}`, { authorization });
-  const claim = async () => {
+  const claim = async (taskId?: string) => {
     const { body } = await api.post<{ tasks: { run: { id: string } }[] }>(`/agents/${id}/claim`, {
-      waitMs: 10_000,
+      ...(taskId === undefined ? { waitMs: 10_000 } : { taskId }),
     });
     return String(body.tasks[0]?.run.id);
   };
@@ -47,10 +48,10 @@ it('a member creates a schedule, runs it, pauses it and deletes it', async () =>
   await page.getByText('No schedules yet').waitFor();
   await button('Create schedule').click();
   const dialog = openDialog();
-  await dialog.getByLabel('Name').fill('nightly');
+  await dialog.locator('[name=name]').fill('nightly');
   await dialog.getByLabel('Cron expression').fill('every morning');
   await button('Show next due times').click();
-  await dialog.getByRole('alert').getByText(/cron/).waitFor();
+  await dialog.getByRole('alert').getByText('Cron expression').waitFor();
   await dialog.getByLabel('Cron expression').fill('30 2 * * *');
   await dialog.getByLabel('Time zone').fill('UTC');
   await button('Show next due times').click();
@@ -62,6 +63,8 @@ it('a member creates a schedule, runs it, pauses it and deletes it', async () =>
   await confirm('Create schedule');
   await dialog.getByText('This is not a JSON object.').waitFor();
   await dialog.getByLabel('Additional input').fill('{"keep": 7}');
+  await dialog.getByLabel('Priority').fill('8');
+  await dialog.getByLabel('Secrets').fill('DISK_KEY=swordfish-8');
   await confirm('Create schedule');
   await page.getByRole('link', { name: 'nightly' }).waitFor();
   expect(await listAxeFindingsInAllLooks(page)).toEqual([]);
@@ -69,7 +72,12 @@ it('a member creates a schedule, runs it, pauses it and deletes it', async () =>
   await page.getByText('It was not due yet').waitFor();
   await button('Run now').click();
   const row = page.getByRole('row').filter({ hasText: '(by hand)' });
-  await row.getByRole('link').waitFor();
+  await row.getByRole('link', { name: 'nightly' }).waitFor();
+  await row.getByText('Pending').waitFor();
+  await page.getByRole('link', { name: 'Show tasks' }).click();
+  await page.getByRole('row').getByRole('link', { name: 'nightly' }).waitFor();
+  await button('Remove schedule filter').waitFor();
+  await page.goBack();
   await button('Pause').click();
   await openDialog().getByLabel('Reason').fill('The disk is full');
   await confirm('Pause');
@@ -79,8 +87,15 @@ it('a member creates a schedule, runs it, pauses it and deletes it', async () =>
   await button('Pause').waitFor();
   await row.getByRole('link').click();
   await page.getByRole('heading', { name: 'nightly' }).waitFor();
-  const { body } = await fleet.api.get<{ items: { id: string }[] }>('/schedules?name=nightly');
-  await page.goto(`/schedules/${body.items[0]?.id}`);
+  const { body } = await fleet.api.get<{ items: object[] }>('/agent-tasks?text=nightly');
+  expect(body.items).toMatchObject([{ priority: 8, secrets: { DISK_KEY: '[redacted]' } }]);
+  await ofTask().getByRole('link', { name: 'nightly' }).click();
+  await page.waitForURL('**/schedules/*');
+  await page.goto('/schedules?text=weekly');
+  await page.getByText('No schedules match this search').waitFor();
+  await page.getByLabel('Search names').fill('NIGHT');
+  await button('Search').click();
+  await page.getByRole('link', { name: 'nightly' }).click();
   await button('Delete').click();
   await confirm('Delete');
   await page.getByText('No schedules yet').waitFor();
@@ -107,10 +122,88 @@ it('a member replays a group of the dead letter with a changed input', async () 
   await confirm('Replay');
   await page.getByText('1 of 1 tasks replayed').waitFor();
   await page.getByText('The dead letter is empty').waitFor();
-  const { body } = await fleet.api.get<{ items: object[] }>('/agent-tasks?text=Import');
-  expect(body.items).toContainEqual(
-    expect.objectContaining({ status: 'PENDING', inputContext: { batch: 10, file: 'a.csv' } }),
+  const { body } = await fleet.api.get<{ items: { id: string }[] }>('/agent-tasks?text=Import');
+  const inputContext = { batch: 10, file: 'a.csv' };
+  expect(body.items).toMatchObject([{ status: 'PENDING', inputContext }, { status: 'FAILED' }]);
+  await page.goto(`/tasks/${body.items[0]?.id}`);
+  await ofTask().getByText('Replays').waitFor();
+  await ofTask().getByRole('link', { name: 'Import' }).click();
+  await ofTask().getByText('Replayed by').waitFor();
+  expect(await listAxeFindingsInAllLooks(page)).toEqual([]);
+});
+
+it('a member edits and retries a task, and replays one, a selection and those of a type', async () => {
+  const agent = await anAgent();
+  const ids = new Map<string, string>();
+  for (const name of ['one', 'two', 'three', 'four', 'five', 'six', 'seven']) {
+    const task = { title: `Report ${name}`, taskType: 'report', agentId: agent.id, maxRetries: 0 };
+    const { id } = (await fleet.api.post<{ id: string }>('/agent-tasks', task)).body;
+    ids.set(name, id);
+    const error = { message: `No data for ${name}` };
+    await agent.api.post(`/runs/${await agent.claim(id)}/fail`, { error });
+  }
+  const select = (name: string) =>
+    page.getByLabel(`Select Report ${name}`, { exact: true }).check();
+
+  await page.goto(`/tasks/${ids.get('one')}`);
+  await button('Edit task').click();
+  await openDialog().getByRole('textbox', { name: 'Title' }).fill('Report uno');
+  await openDialog().getByLabel('Maximum retries').fill('2');
+  await openDialog().getByLabel('Secrets').fill('A line');
+  await confirm('Save changes');
+  await openDialog().getByText('Each line must be NAME=value.').waitFor();
+  await openDialog().getByLabel('Secrets').fill('');
+  expect(await listAxeFindingsInAllLooks(page)).toEqual([]);
+  await confirm('Save changes');
+  await page.getByRole('heading', { name: 'Report uno' }).waitFor();
+  await button('Retry task').click();
+  await page.locator('.page-head .badge', { hasText: 'Pending' }).waitFor();
+  const edited = await fleet.api.get<object>(`/agent-tasks/${ids.get('one')}`);
+  expect(edited.body).toMatchObject({ title: 'Report uno', maxRetries: 2, priority: 5 });
+
+  await page.goto(`/tasks/${ids.get('two')}`);
+  await button('Replay task').click();
+  await openDialog().getByLabel('Changed input').fill('{"day": 2}');
+  await confirm('Replay');
+  await ofTask().getByText('Replays').waitFor();
+  await page.getByText('"day": 2').first().waitFor({ state: 'attached' });
+
+  await page.goto('/tasks?taskType=report&status=FAILED');
+  await select('three');
+  await select('four');
+  await button('Replay').click();
+  await confirm('Replay');
+  await page.getByText('2 of 2 tasks replayed').waitFor();
+  await select('three');
+  await button('Archive').click();
+  await confirm('Archive tasks');
+  await page.getByText('1 task changed').waitFor();
+  await select('five');
+  await select('six');
+  await button('Retry').click();
+  await confirm('Retry tasks');
+  await page.getByText('2 tasks changed').waitFor();
+  await page.getByLabel('Select Report six').waitFor({ state: 'detached' });
+
+  await page.goto('/dead-letter');
+  await button('Replay tasks').click();
+  await openDialog().getByLabel('Task type').fill('report');
+  await confirm('Replay');
+  await page.getByText('The dead letter is empty').waitFor();
+  const { body } = await fleet.api.get<{ items: { title: string; status: string }[] }>(
+    '/agent-tasks?taskType=report&sort=oldest',
   );
+  const shown = body.items.map(({ title, status }) => `${title.slice(7)} ${status}`);
+  expect(shown).toEqual([
+    'uno PENDING',
+    'two FAILED',
+    'three ARCHIVED',
+    'four FAILED',
+    'five PENDING',
+    'six PENDING',
+    'seven FAILED',
+    ...['two', 'three', 'four', 'seven'].map((name) => `${name} PENDING`),
+  ]);
 });
 
 it('a member selects tasks, changes their priority and cancels them', async () => {
@@ -189,7 +282,7 @@ it('a member saves a form as a template, and a task of it keeps the secrets that
   await button('Save as template').click();
   await openDialog().getByLabel('Name').fill('A copy');
   await confirm('Save template');
-  await openDialog().getByRole('alert').getByText('task.secrets.SITE_KEY').waitFor();
+  await openDialog().getByRole('alert').getByText('Secrets SITE_KEY').waitFor();
   await confirm('Cancel');
   await page.getByLabel('Tags').fill('');
   await page.getByRole('textbox', { name: 'Title' }).fill('Publish today');

@@ -5,8 +5,9 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query';
-import { ConnectionProblem, type DroverClient, DroverProblem } from '#lib/api-client';
+import { ConnectionProblem, type DroverClient, DroverProblem, itemsOf } from '#lib/api-client';
 import { notify } from '../components/notices.js';
+import { describeFault, nameField } from '../domain/field-words.js';
 import { FormError } from '../domain/task-draft.js';
 import { useWorkspace } from './workspace.js';
 
@@ -46,10 +47,29 @@ export interface PageOf<T> {
   nextCursor: string | null;
 }
 
+type ReadPageOf<T> = (
+  api: DroverClient,
+  cursor: string | undefined,
+  signal: AbortSignal,
+) => Promise<PageOf<T>>;
+
+/** Reads all pages of a list of the API as one list. */
+export function useAll<T>(key: QueryKey, read: ReadPageOf<T>, options?: ReadOptions) {
+  return useRead<T[]>(
+    [...key, 'all'],
+    async (api, signal) => {
+      const all: T[] = [];
+      for await (const item of itemsOf(({ cursor }) => read(api, cursor, signal))) all.push(item);
+      return all;
+    },
+    options,
+  );
+}
+
 /** Reads a list of the API page by page. */
 export function usePages<T>(
   key: QueryKey,
-  read: (api: DroverClient, cursor: string | undefined, signal: AbortSignal) => Promise<PageOf<T>>,
+  read: ReadPageOf<T>,
   { every, enabled = true }: ReadOptions = {},
 ) {
   const { api, workspaceId } = useWorkspace();
@@ -113,7 +133,9 @@ export function describeError(error: unknown): string {
   if (error instanceof DroverProblem) {
     const { title, detail, advice, errors } = error.problem;
     const { retryAfterSeconds: wait } = error;
-    const fields = errors?.map(({ field, message }) => `${field}: ${message}`).join('; ');
+    const fields = errors
+      ?.map(({ field, message }) => describeFault(nameField(field), message))
+      .join(' ');
     // With field errors, the advice is for programs: it says to read the fields.
     const next = fields === undefined ? advice : undefined;
     // The advice names the header, which people do not see.

@@ -18,7 +18,7 @@ export function AgentLink({ id }: { id: string }) {
 /** The same in a long list, which reads the names of many agents at once. */
 export function AgentName({ id }: { id: string }) {
   const agents = useAgents();
-  const known = agents.data?.items.find((agent) => agent.id === id);
+  const known = agents.data?.find((agent) => agent.id === id);
   if (agents.isPending) return null;
   if (known === undefined) return <AgentLink id={id} />;
   return (

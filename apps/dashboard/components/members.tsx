@@ -1,3 +1,4 @@
+import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import type { components } from '#lib/api-client';
 import { useCommand, useRead } from '../api/read.js';
@@ -142,6 +143,7 @@ function describeHooks(hooks: MemberHook[]): string {
 function Remove({ member: { userId, email } }: { member: Member }) {
   const { may, user, workspaceId } = useWorkspace();
   const isSelf = user.id === userId;
+  const queries = useQueryClient();
   const remove = useCommand(
     (api, form: FormData) =>
       api.delete('/api/v1/workspaces/{workspaceId}/members/{userId}', {
@@ -154,6 +156,7 @@ function Remove({ member: { userId, email } }: { member: Member }) {
       done: ({ hooks }) =>
         `${isSelf ? 'You left the workspace' : 'Member removed'}${describeHooks(hooks)}`,
       changes: [['members']],
+      onDone: () => isSelf && void queries.invalidateQueries({ queryKey: ['me'] }),
     },
   );
   if (!may('ADMIN') && !isSelf) return null;

@@ -48,7 +48,7 @@ function OneProvider({
   of: Provider;
 }) {
   const projects = useProjects();
-  const project = projects.data?.items.find(({ id }) => id === projectId);
+  const project = projects.data?.find(({ id }) => id === projectId);
   const params = { path: { provider }, query: projectId === null ? {} : { projectId } };
   const remove = useCommand((api) => api.delete('/api/v1/model-providers/{provider}', { params }), {
     done: 'Provider removed',

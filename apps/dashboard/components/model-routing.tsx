@@ -79,7 +79,7 @@ function Rules({ routing }: { routing: Routing }) {
       </Empty>
     );
   const nameOf = (id: string) =>
-    stripControls(projects.data?.items.find((project) => project.id === id)?.name ?? id);
+    stripControls(projects.data?.find((project) => project.id === id)?.name ?? id);
   return (
     <ol className="stack" aria-label="Rules">
       {rules.map((rule, at) => (

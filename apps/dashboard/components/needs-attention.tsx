@@ -8,7 +8,7 @@ interface Line {
   one: string;
   many: string;
   to: LinkProps['to'];
-  search?: { status: ['PENDING'] };
+  search?: { unclaimable: true };
   adminsOnly?: boolean;
 }
 
@@ -19,7 +19,7 @@ const LINES: Line[] = [
     one: 'task that no agent can take',
     many: 'tasks that no agent can take',
     to: '/tasks',
-    search: { status: ['PENDING'] },
+    search: { unclaimable: true },
   },
   { name: 'openQuestions', one: 'open question', many: 'open questions', to: '/questions' },
   { name: 'changesInReview', one: 'change in review', many: 'changes in review', to: '/reviews' },
@@ -59,6 +59,13 @@ const LINES: Line[] = [
     one: 'failing webhook',
     many: 'failing webhooks',
     to: '/webhooks',
+    adminsOnly: true,
+  },
+  {
+    name: 'failingNotices',
+    one: 'failing notice',
+    many: 'failing notices',
+    to: '/notices',
     adminsOnly: true,
   },
 ];

@@ -6,12 +6,12 @@ import { useSavedViews } from '../api/saved-views.js';
 import { useWorkspace } from '../api/workspace.js';
 import { stripControls } from '../domain/format.js';
 import { toQuery } from '../domain/task-filter.js';
-import { useAgents } from './pickers.js';
+import { useAgents, useProjects } from './pickers.js';
 import '../styles/palette.css';
 
 interface Entry {
   key: string;
-  kind: 'Page' | 'Action' | 'View' | 'Task' | 'Agent';
+  kind: 'Page' | 'Action' | 'View' | 'Task' | 'Agent' | 'Project' | 'Schedule';
   name: string;
   run: () => unknown;
 }
@@ -21,11 +21,14 @@ interface PaletteProps {
   onClose: () => void;
 }
 
-/** The number of tasks and agents that are offered. */
+/** The number of tasks, agents, projects and schedules that are offered. */
 const MOST = 8;
 const MIN_LENGTH = 2;
 
-/** Opens pages, saved views, tasks by title or ID, and agents, and runs actions, by the keyboard alone. */
+/**
+ * Opens pages, saved views, tasks by title or ID, agents, projects and schedules, and runs actions,
+ * by the keyboard alone.
+ */
 export default function Palette({ pages, onClose }: PaletteProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [text, setText] = useState('');
@@ -54,8 +57,8 @@ export default function Palette({ pages, onClose }: PaletteProps) {
       <input
         className="input"
         role="combobox"
-        aria-label="Search pages, tasks, agents and actions"
-        placeholder="Search pages, tasks, agents and actions"
+        aria-label="Search pages, tasks, agents, projects, schedules and actions"
+        placeholder="Search pages, tasks, agents, projects, schedules and actions"
         aria-expanded="true"
         aria-controls={listId}
         aria-activedescendant={entries[chosen] && `${listId}-${chosen}`}
@@ -114,13 +117,28 @@ function useEntries(pages: PaletteProps['pages'], text: string): Entry[] {
     const name = `${stripControls(title)} · ${id}`;
     return { key: id, kind: 'Task' as const, name, run: open(`/tasks/${id}`) };
   });
-  const agents = (useAgents().data?.items ?? []).map(({ id, name }) => {
-    const shown = stripControls(name);
-    return { key: id, kind: 'Agent' as const, name: shown, run: open(`/agents/${id}`) };
-  });
+  const toEntry = (kind: Entry['kind'], path: string) => (thing: { id: string; name: string }) => {
+    const name = stripControls(thing.name);
+    return { key: thing.id, kind, name, run: open(`/${path}/${thing.id}`) };
+  };
+  const agents = (useAgents().data ?? []).map(toEntry('Agent', 'agents'));
+  const projects = (useProjects().data ?? []).map(toEntry('Project', 'projects'));
+  const schedules = useSchedules(searched).map(toEntry('Schedule', 'schedules'));
   const matches = ({ name }: Entry) => name.toLowerCase().includes(text.toLowerCase());
-  const found = text.length < MIN_LENGTH ? [] : agents.filter(matches).slice(0, MOST);
-  return [...[...actions, ...toPages, ...views].filter(matches), ...found, ...tasks];
+  const found = [agents, projects].flatMap((all) => all.filter(matches).slice(0, MOST));
+  const things = text.length < MIN_LENGTH ? [] : [...found, ...schedules];
+  return [...[...actions, ...toPages, ...views].filter(matches), ...things, ...tasks];
+}
+
+/** The newest schedules with this text in their names. */
+function useSchedules(text: string) {
+  const schedules = useRead(
+    ['schedules-found', text],
+    (api, signal) =>
+      api.get('/api/v1/schedules', { params: { query: { text, limit: MOST } }, signal }),
+    { enabled: text.length >= MIN_LENGTH },
+  );
+  return text.length < MIN_LENGTH ? [] : (schedules.data?.items ?? []);
 }
 
 /** The newest tasks with this text, or whose ID begins with it. */

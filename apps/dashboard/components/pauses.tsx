@@ -1,3 +1,4 @@
+import { useState } from 'react';
 import type { components } from '#lib/api-client';
 import { useCommand, useRead } from '../api/read.js';
 import { useWorkspace } from '../api/workspace.js';
@@ -106,15 +107,11 @@ function KillSwitch() {
   const turnOn = useCommand(
     (api, form: FormData) => {
       const reason = String(form.get('reason'));
-      const body = { scope: 'workspace' as const, reason, endRuns: true };
-      return api.post('/api/v1/pauses', { body });
+      const scope = form.has('everything') ? ('everything' as const) : ('workspace' as const);
+      return api.post('/api/v1/pauses', { body: { scope, reason, endRuns: true } });
     },
     { done: 'Kill switch on', changes: CHANGES },
   );
-  const counts = useRead(['overview', 'counts'], (api, signal) =>
-    api.get('/api/v1/agent-tasks/counts', { signal }),
-  );
-  const running = (counts.data?.running ?? 0) + (counts.data?.assigned ?? 0);
   if (!may('ADMIN')) return null;
   return (
     <FormDialog
@@ -124,14 +121,41 @@ function KillSwitch() {
       confirm="End all runs"
       onConfirm={turnOn.mutate}
     >
+      <KillSwitchFields />
+    </FormDialog>
+  );
+}
+
+/** Only operators can end the runs of all workspaces. */
+function KillSwitchFields() {
+  const { user } = useWorkspace();
+  const [isOfAll, setOfAll] = useState(false);
+  const counts = useRead(['overview', 'counts'], (api, signal) =>
+    api.get('/api/v1/agent-tasks/counts', { signal }),
+  );
+  const running = (counts.data?.running ?? 0) + (counts.data?.assigned ?? 0);
+  const runs = isOfAll ? 'all workspaces' : `the workspace, ${running.toLocaleString()} now`;
+  return (
+    <>
       <p>
-        It ends all live runs of the workspace, {running.toLocaleString()} now, and starts none. The
-        tasks return to the queue with their checkpoints, and continue when you end the pause.
+        It ends all live runs of {runs}, and starts none. The tasks return to the queue with their
+        checkpoints, and continue when you end the pause.
       </p>
       <Field label="Reason">
         <input className="input" name="reason" required maxLength={500} />
       </Field>
-    </FormDialog>
+      {user.isOperator && (
+        <label>
+          <input
+            type="checkbox"
+            name="everything"
+            checked={isOfAll}
+            onChange={({ target }) => setOfAll(target.checked)}
+          />{' '}
+          All workspaces
+        </label>
+      )}
+    </>
   );
 }
 

@@ -1,6 +1,7 @@
-import { type ComponentProps, useId } from 'react';
-import { useRead } from '../api/read.js';
+import { type ComponentProps, useId, useState } from 'react';
+import { useAll } from '../api/read.js';
 import { stripControls } from '../domain/format.js';
+import { AGENTS_IN_FLEET } from '../domain/status.js';
 import { Field } from './parts.js';
 
 interface PickerProps extends Omit<ComponentProps<'select'>, 'className'> {
@@ -44,66 +45,67 @@ const LIMIT = 200;
 
 /** The projects that are not archived, by name. */
 export function useProjects() {
-  return useRead(['projects', 'open'], (api, signal) =>
-    api.get('/api/v1/projects', { params: { query: { archived: false, limit: LIMIT } }, signal }),
-  );
+  return useAll(['projects', 'open'], (api, cursor, signal) => {
+    const query = { archived: false, limit: LIMIT, cursor };
+    return api.get('/api/v1/projects', { params: { query }, signal });
+  });
 }
 
 export function ProjectPicker(props: Omit<PickerProps, 'empty'> & { empty?: string }) {
   const { data } = useProjects();
-  return <Picker label="Project" name="projectId" empty="None" {...props} items={data?.items} />;
+  return <Picker label="Project" name="projectId" empty="None" {...props} items={data} />;
 }
 
 export function MilestonePicker({
   projectId,
   ...props
 }: Omit<PickerProps, 'empty'> & { projectId: string }) {
-  const { data } = useRead(
+  const { data } = useAll(
     ['milestones', projectId, 'open'],
-    (api, signal) => {
-      const params = { path: { id: projectId }, query: { archived: false, limit: LIMIT } };
+    (api, cursor, signal) => {
+      const params = { path: { id: projectId }, query: { archived: false, limit: LIMIT, cursor } };
       return api.get('/api/v1/projects/{id}/milestones', { params, signal });
     },
     { enabled: projectId !== '' },
   );
   if (projectId === '') return null;
-  return (
-    <Picker label="Milestone" name="milestoneId" empty="None" {...props} items={data?.items} />
-  );
+  return <Picker label="Milestone" name="milestoneId" empty="None" {...props} items={data} />;
 }
 
+/** The agents that are not terminated. */
 export function useAgents() {
-  return useRead(['agents', 'pick'], (api, signal) =>
-    api.get('/api/v1/agents', { params: { query: { limit: LIMIT } }, signal }),
-  );
+  return useAll(['agents', 'pick'], (api, cursor, signal) => {
+    const query = { status: [...AGENTS_IN_FLEET], limit: LIMIT, cursor };
+    return api.get('/api/v1/agents', { params: { query }, signal });
+  });
 }
 
 export function AgentPicker(props: Omit<PickerProps, 'empty'>) {
   const { data } = useAgents();
-  const items = data?.items.filter(({ status }) => status !== 'TERMINATED');
-  return <Picker label="Agent" name="agentId" empty="Any agent" {...props} items={items} />;
+  return <Picker label="Agent" name="agentId" empty="Any agent" {...props} items={data} />;
 }
 
 export function RepositoryPicker(props: Omit<PickerProps, 'empty'>) {
-  const { data } = useRead(['repositories', 'pick'], (api, signal) =>
-    api.get('/api/v1/repositories', { params: { query: { limit: LIMIT } }, signal }),
-  );
-  const items = data?.items.filter(({ archivedAt }) => archivedAt === null);
-  return <Picker label="Repository" name="repositoryId" empty="None" {...props} items={items} />;
+  const { data } = useAll(['repositories', 'pick'], (api, cursor, signal) => {
+    const query = { archived: false, limit: LIMIT, cursor };
+    return api.get('/api/v1/repositories', { params: { query }, signal });
+  });
+  return <Picker label="Repository" name="repositoryId" empty="None" {...props} items={data} />;
 }
 
 /** A text with the models of the price list as suggestions. */
 export function ModelField(props: ComponentProps<'input'>) {
   const list = useId();
-  const { data } = useRead(['model-prices', 'now'], (api, signal) => {
-    const query = { at: new Date().toISOString(), limit: LIMIT };
+  const [at] = useState(() => new Date().toISOString());
+  const { data } = useAll(['model-prices', 'now'], (api, cursor, signal) => {
+    const query = { at, limit: LIMIT, cursor };
     return api.get('/api/v1/model-prices', { params: { query }, signal });
   });
   return (
     <>
       <input className="input" maxLength={200} list={list} {...props} />
       <datalist id={list}>
-        {data?.items.map(({ model }) => (
+        {data?.map(({ model }) => (
           <option key={model} value={model} />
         ))}
       </datalist>

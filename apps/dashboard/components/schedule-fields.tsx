@@ -5,6 +5,7 @@ import { formatExact } from '../domain/format.js';
 import { toRule } from '../domain/schedule-draft.js';
 import { ownTimeZone } from '../domain/time-zone.js';
 import { Button, Field } from './parts.js';
+import { TaskFields } from './task-fields.js';
 
 const PREVIEWED = 10;
 
@@ -13,19 +14,9 @@ export function ScheduleFields() {
   return (
     <>
       <RuleFields />
-      <Field label="Type of the task">
-        <input className="input" name="taskType" required maxLength={100} defaultValue="command" />
-      </Field>
-      <Field label="Command" hint="One shell line for workers that run commands.">
-        <input className="input mono" name="command" placeholder="echo hello" />
-      </Field>
-      <Field label="Description">
-        <textarea className="input" name="description" rows={2} maxLength={20_000} />
-      </Field>
-      <Field label="Additional input" hint="A JSON object that the agent receives as inputContext.">
-        <textarea className="input" name="input" rows={2} />
-      </Field>
       <PolicyFields />
+      <h3>Task of each due time</h3>
+      <TaskFields prefill={{ taskType: 'command' }} of="schedule" />
     </>
   );
 }
@@ -36,7 +27,7 @@ type Schedule = components['schemas']['Schedule'];
 export function RuleFields({ of }: { of?: Schedule }) {
   return (
     <>
-      <Field label="Name" hint="It is also the title of the tasks.">
+      <Field label="Name" hint="It is also the title of tasks without one.">
         <input className="input" name="name" required maxLength={200} defaultValue={of?.name} />
       </Field>
       <div className="pair">

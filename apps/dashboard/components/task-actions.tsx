@@ -2,11 +2,12 @@ import { Link } from '@tanstack/react-router';
 import { useRef } from 'react';
 import { useCommand } from '../api/read.js';
 import { useWorkspace } from '../api/workspace.js';
-import { toDuplicate } from '../domain/duplicate.js';
 import { allowedCommands, type Task, type TaskCommand } from '../domain/status.js';
 import { toLabel } from './badge.js';
 import { Confirm } from './confirm.js';
+import { EditTask } from './edit-task.js';
 import { Button } from './parts.js';
+import { ReplayTask } from './replay.js';
 
 const CONFIRMATIONS: Record<TaskCommand, string> = {
   pause: 'Task paused; a running agent stores a checkpoint',
@@ -30,9 +31,11 @@ export function TaskActions({ task }: { task: Task }) {
   const isInTurn = task.status === 'RUNNING' && task.agent !== null;
   return (
     <>
-      <Link to="/tasks/new" search={toDuplicate(task)} className="button">
+      <Link to="/tasks/new" search={{ duplicates: task.id }} className="button">
         Duplicate with changes
       </Link>
+      <EditTask task={task} />
+      {task.failureFingerprint !== null && <ReplayTask id={task.id} />}
       {isInTurn && <PauseAfterTurn id={task.id} />}
       {commands}
     </>

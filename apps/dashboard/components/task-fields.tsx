@@ -18,17 +18,20 @@ const KINDS = ['claude-code', 'codex', 'gemini-cli', 'opencode', 'qwen-code', 'a
 
 interface TaskFieldsProps {
   prefill: Partial<NewTask>;
-  isTemplate?: boolean;
+  /**
+   * The fields are those of a template or of the task of each due time: they need no title and have
+   * no files. The latter have no times and dependencies of their own either.
+   */
+  of?: 'template' | 'schedule';
 }
 
 /**
  * The fields of a new task. Their names are those of `POST /agent-tasks`, so that the server's
  * errors find their fields. `prefill` has the first values; a later one needs another `key`.
- *
- * @param isTemplate the fields are those of a template, which needs no title and has no files
  */
-export function TaskFields({ prefill, isTemplate = false }: TaskFieldsProps) {
-  const defaults = isTemplate ? {} : { taskType: 'task', priority: 5, maxRetries: 3 };
+export function TaskFields({ prefill, of }: TaskFieldsProps) {
+  const isScheduled = of === 'schedule';
+  const defaults = of === 'template' ? {} : { taskType: 'task', priority: 5, maxRetries: 3 };
   const values = toFormValues({ ...defaults, ...prefill });
   const has = (...names: string[]) => names.some((name) => (values[name] ?? '') !== '');
   const input = (name: string, rest: ComponentProps<'input'> = {}) => (
@@ -41,8 +44,8 @@ export function TaskFields({ prefill, isTemplate = false }: TaskFieldsProps) {
     input(name, { type: 'number', min, max });
   return (
     <>
-      <Field label="Title" {...(isTemplate && { hint: 'Empty: the name of the template.' })}>
-        {input('title', { required: !isTemplate, maxLength: 255, autoFocus: !isTemplate })}
+      <Field label="Title" {...(of && { hint: `Empty: the name of the ${of}.` })}>
+        {input('title', { required: !of, maxLength: 255, autoFocus: !of })}
       </Field>
       <Field label="Description">{area('description', { maxLength: 20_000 })}</Field>
       <div className="pair">
@@ -57,7 +60,7 @@ export function TaskFields({ prefill, isTemplate = false }: TaskFieldsProps) {
           {number('timeoutSeconds', 0, 2_592_000)}
         </Field>
       </div>
-      <Project values={values} />
+      <ProjectFields values={values} />
       <Field
         label="Command"
         hint="One shell line for workers that run commands. It becomes inputContext.command."
@@ -67,7 +70,7 @@ export function TaskFields({ prefill, isTemplate = false }: TaskFieldsProps) {
       <Field label="Additional input" hint="A JSON object that the agent receives as inputContext.">
         {area('inputContext', { placeholder: '{"branch": "main"}' })}
       </Field>
-      {!isTemplate && (
+      {!of && (
         <Field label="Files" hint="A coding agent gets them as attachments.">
           <input className="input" name="files" type="file" multiple />
         </Field>
@@ -90,7 +93,9 @@ export function TaskFields({ prefill, isTemplate = false }: TaskFieldsProps) {
           {input('tags')}
         </Field>
       </div>
-      <DependencyPicker ids={(values['dependsOn'] ?? '').split(', ').filter(Boolean)} />
+      {!isScheduled && (
+        <DependencyPicker ids={(values['dependsOn'] ?? '').split(', ').filter(Boolean)} />
+      )}
       <details className="more" open={has('agent.kind', 'repositoryId', 'instructions', 'steps')}>
         <summary>Coding agent</summary>
         <div className="form">
@@ -142,14 +147,23 @@ export function TaskFields({ prefill, isTemplate = false }: TaskFieldsProps) {
           </Field>
         </div>
       </details>
-      <details className="more" open={has('startAt', 'expiresAt', 'concurrencyKey', 'metadata')}>
+      <details
+        className="more"
+        open={has('startAt', 'expiresAt', 'concurrencyKey', 'debounceKey', 'metadata')}
+      >
         <summary>Start and limits</summary>
         <div className="form">
           <div className="pair">
-            <Field label="Start at">{input('startAt', { type: 'datetime-local', step: 1 })}</Field>
-            <Field label="Expires at" hint="If it still waits then, it is aborted.">
-              {input('expiresAt', { type: 'datetime-local', step: 1 })}
-            </Field>
+            {!isScheduled && (
+              <>
+                <Field label="Start at">
+                  {input('startAt', { type: 'datetime-local', step: 1 })}
+                </Field>
+                <Field label="Expires at" hint="If it still waits then, it is aborted.">
+                  {input('expiresAt', { type: 'datetime-local', step: 1 })}
+                </Field>
+              </>
+            )}
             <Field label="Delay before the first retry (s)">
               {number('retryBackoffSeconds', 0, 86_400)}
             </Field>
@@ -157,10 +171,19 @@ export function TaskFields({ prefill, isTemplate = false }: TaskFieldsProps) {
           <div className="pair">
             <Field label="Concurrency key">{input('concurrencyKey', { maxLength: 200 })}</Field>
             <Field label="Tasks of the key at once">{number('concurrencyLimit', 1, 1_000)}</Field>
+            <Field
+              label="Debounce key"
+              hint="While a task of the key waits for its start, a new one only moves that start."
+            >
+              {input('debounceKey', { maxLength: 200 })}
+            </Field>
           </div>
           <div className="pair">
             <Field label="Complexity" hint="1 to 100. It estimates the tokens.">
               {number('estimatedComplexity', 1, 100)}
+            </Field>
+            <Field label="Estimated duration (min)">
+              {number('estimatedDurationMinutes', 1, 525_600)}
             </Field>
             <Field label="Estimated tokens">
               {input('estimatedTokens', { inputMode: 'numeric', pattern: '[0-9]+' })}
@@ -175,7 +198,8 @@ export function TaskFields({ prefill, isTemplate = false }: TaskFieldsProps) {
   );
 }
 
-function Project({ values }: { values: Record<string, string> }) {
+/** The project of a task, and its milestone. */
+export function ProjectFields({ values }: { values: Record<string, string> }) {
   const [projectId, setProject] = useState(values['projectId'] ?? '');
   return (
     <div className="pair">

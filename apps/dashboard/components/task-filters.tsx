@@ -1,4 +1,5 @@
 import { type ComponentProps, type FormEvent, useEffect, useRef } from 'react';
+import { useRead } from '../api/read.js';
 import { toLabel } from './badge.js';
 import { Button } from './parts.js';
 import { LISTED_STATUSES, type ListedStatus } from '../domain/status.js';
@@ -12,7 +13,13 @@ interface TaskFiltersProps {
 }
 
 /** Filters without a field, which come from links of other pages. */
-const LINKED = [['failureFingerprint', 'failure']] as const;
+const LINKED = [
+  ['failureFingerprint', 'failure'],
+  ['milestoneId', 'milestone'],
+  ['scheduleId', 'schedule'],
+  ['idPrefix', 'ID'],
+  ['unclaimable', 'capability'],
+] as const;
 
 const TIMES: Record<Within, string> = {
   '1h': 'Last hour',
@@ -45,8 +52,8 @@ export function TaskFilters({ filter, onChange }: TaskFiltersProps) {
     onChange(parseFilter({ ...filter, ...fields }));
   }
 
-  const projects = useProjects().data?.items;
-  const agents = useAgents().data?.items;
+  const projects = useProjects().data;
+  const agents = useAgentsWith(filter.agentId);
   const chosenAt = (name: 'projectId' | 'agentId' | 'within' | 'sort') => ({
     value: filter[name] ?? (name === 'sort' ? 'newest' : ''),
     onChange: (value: string) => onChange(parseFilter({ ...filter, [name]: value })),
@@ -93,6 +100,18 @@ export function TaskFilters({ filter, onChange }: TaskFiltersProps) {
       )}
     </form>
   );
+}
+
+/** The agents that are not terminated, and the chosen one. */
+function useAgentsWith(id = ''): Item[] | undefined {
+  const { data: agents } = useAgents();
+  const isOther = id !== '' && agents?.every((agent) => agent.id !== id) === true;
+  const { data: other } = useRead(
+    ['agent-names', id],
+    (api, signal) => api.get('/api/v1/agents/{id}', { params: { path: { id } }, signal }),
+    { enabled: isOther },
+  );
+  return isOther && other ? [...agents, other] : agents;
 }
 
 interface Item {

@@ -1,5 +1,5 @@
 import { useTaskQuestions } from '../api/task-runs.js';
-import { useRead } from '../api/read.js';
+import { useAll } from '../api/read.js';
 import { formatClock, formatDuration, formatExact } from '../domain/format.js';
 import { type Phase, type PhaseSpan, sumPhases, toPhases } from '../domain/phases.js';
 import type { Task, Tone } from '../domain/status.js';
@@ -19,15 +19,16 @@ const LOOKS: Record<Phase, { word: string; tone: Tone }> = {
 /** The phases of the task on a time axis, with the time of each. */
 export function TaskPhases({ task }: { task: Task }) {
   const { id } = task;
-  const transitions = useRead(
+  const transitions = useAll(
     ['task', id, 'transitions'],
-    async (api, signal) => {
-      const query = { event: 'state_transition', order: 'asc', limit: LIMIT } as const;
-      const { items } = await api.get('/api/v1/agent-tasks/{id}/logs', {
+    async (api, cursor, signal) => {
+      const query = { event: 'state_transition', order: 'asc', limit: LIMIT, cursor } as const;
+      const { items, nextCursor } = await api.get('/api/v1/agent-tasks/{id}/logs', {
         params: { path: { id }, query },
         signal,
       });
-      return items.map(({ createdAt, newStatus }) => ({ createdAt, newStatus }));
+      const moves = items.map(({ createdAt, newStatus }) => ({ createdAt, newStatus }));
+      return { items: moves, nextCursor };
     },
     { every: EVERY_MS },
   );

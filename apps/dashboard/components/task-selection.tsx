@@ -1,8 +1,9 @@
 import { createContext, type ReactNode, useContext, useMemo, useState } from 'react';
 import { useCommand } from '../api/read.js';
-import { allowedCommands, type Standing } from '../domain/status.js';
+import { allowedCommands, mayBeDead, type Standing } from '../domain/status.js';
 import { FormDialog } from './form-dialog.js';
 import { Button, Field } from './parts.js';
+import { ReplayTasks } from './replay.js';
 
 interface Selection {
   ids: ReadonlySet<string>;
@@ -61,6 +62,7 @@ export function SelectionActions({ shown }: { shown: readonly (Standing & { id: 
       <Bulk name="cancel" shown={shown} />
       <Bulk name="retry" shown={shown} />
       <Bulk name="archive" shown={shown} />
+      <ReplaySelected shown={shown} />
       <Prioritize />
       <Button look="quiet" onClick={() => replace(shown.map(({ id }) => id))}>
         Select all shown
@@ -120,6 +122,20 @@ function Bulk({ name, shown }: BulkProps) {
         </p>
       )}
     </FormDialog>
+  );
+}
+
+function ReplaySelected({ shown }: Pick<BulkProps, 'shown'>) {
+  const { ids, replace } = useContext(SelectionContext);
+  if (!shown.some((task) => ids.has(task.id) && mayBeDead(task))) return null;
+  return (
+    <ReplayTasks
+      of={{ ids: [...ids] }}
+      title="Replay the selected tasks"
+      onDone={() => replace([])}
+    >
+      <p>Tasks outside the dead letter stay as they are.</p>
+    </ReplayTasks>
   );
 }
 

@@ -1,5 +1,5 @@
 import type { components } from '#lib/api-client';
-import { FormError, parseInput } from './task-draft.js';
+import { FormError, toTaskDraft } from './task-draft.js';
 
 type NewSchedule = components['schemas']['CreateSchedule'];
 type Schedule = components['schemas']['Schedule'];
@@ -14,18 +14,12 @@ export function toRule(form: FormData): Rule {
   return { cron, ...(text('timeZone') !== '' && { timeZone: text('timeZone') }) };
 }
 
-/** Builds the request for a new schedule of one task. @throws FormError if the input is invalid JSON */
+/** Builds the request for a new schedule of one task. @throws FormError if a field is invalid JSON */
 export function toScheduleDraft(form: FormData): NewSchedule {
   const text = (name: string) => String(form.get(name) ?? '').trim();
-  const input = parseInput(text('input'), 'input');
-  const command = text('command');
-  const inputContext = command === '' ? input : { ...input, command: ['sh', '-c', command] };
-  const task = {
-    taskType: text('taskType'),
-    ...(text('description') !== '' && { description: text('description') }),
-    ...(inputContext && { inputContext }),
-  };
-  return { name: text('name'), tasks: [task], ...toRule(form), ...toPolicy(form) };
+  const { title, ...task } = toTaskDraft(form);
+  const tasks = [title === '' ? task : { title, ...task }];
+  return { name: text('name'), tasks, ...toRule(form), ...toPolicy(form) };
 }
 
 function toPolicy(form: FormData) {

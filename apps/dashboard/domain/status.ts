@@ -102,6 +102,13 @@ export function waitsForReview({ status, pausedFor }: Standing): boolean {
   return status === 'PAUSED' && pausedFor === 'review';
 }
 
+/** Its fields no longer change, except notes. */
+export const isClosed = ({ status }: Standing) => status === 'COMPLETED' || status === 'ARCHIVED';
+
+/** It may be in the dead letter, as far as a list tells. */
+export const mayBeDead = ({ status, retryAt }: Standing) =>
+  status === 'FAILED' || (status === 'ABORTED' && retryAt === null);
+
 /** Lists the commands that the server accepts now from a user who can change tasks. */
 export function allowedCommands(task: Standing): TaskCommand[] {
   const waitsForRetry = task.status === 'ABORTED' && task.retryAt !== null;

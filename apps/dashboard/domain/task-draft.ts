@@ -23,10 +23,12 @@ const TEXTS = [
   'instructions',
   'acceptanceScript',
   'concurrencyKey',
+  'debounceKey',
   'estimatedTokens',
 ] as const;
 const NUMBERS = [
   'priority',
+  'estimatedDurationMinutes',
   'maxRetries',
   'retryBackoffSeconds',
   'estimatedComplexity',
@@ -44,6 +46,14 @@ const AGENT = ['kind', 'model', 'permissionMode'] as const;
  */
 export type TaskPrefill = Omit<Partial<NewTask>, 'secrets'>;
 
+/** The address of the form: values, and what the form begins with. */
+export interface NewTaskSearch extends TaskPrefill {
+  /** The id of a template. */
+  template?: string;
+  /** The id of a task that the new one is like. */
+  duplicates?: string;
+}
+
 const SCALARS: readonly string[] = ['title', 'taskType', 'timeoutSeconds'];
 const FIELDS = new Set(SCALARS.concat('agent', TEXTS, NUMBERS, LISTS, LINES, TIMES, OBJECTS));
 
@@ -55,11 +65,13 @@ export function parsePrefill(search: Record<string, unknown>): TaskPrefill {
   return Object.fromEntries(known);
 }
 
-/** The values of the address of the form, and the template that the form begins with. */
-export function parseNewTask(search: Record<string, unknown>): TaskPrefill & { template?: string } {
-  const { template } = search;
-  const isId = typeof template === 'string' && template !== '';
-  return { ...parsePrefill(search), ...(isId && { template }) };
+/** Parses the address of the form. */
+export function parseNewTask(search: Record<string, unknown>): NewTaskSearch {
+  const ids = (['template', 'duplicates'] as const).flatMap((name) => {
+    const id = search[name];
+    return typeof id === 'string' && id !== '' ? [[name, id]] : [];
+  });
+  return { ...parsePrefill(search), ...Object.fromEntries(ids) };
 }
 
 /**

@@ -9,6 +9,12 @@ export interface TaskFilter {
   priority?: number;
   agentId?: string;
   projectId?: string;
+  milestoneId?: string;
+  scheduleId?: string;
+  /** The first digits of the id. */
+  idPrefix?: string;
+  /** Only ready tasks that no agent can take. */
+  unclaimable?: true;
   /** A group of the dead letter. */
   failureFingerprint?: string;
   /** Only tasks that were created within this time. */
@@ -25,7 +31,17 @@ export const SORTS = ['newest', 'oldest', 'priority', 'updated'] as const;
 export type Sort = (typeof SORTS)[number];
 
 const MAX_LENGTH = 200;
-const TEXTS = ['text', 'taskType', 'tag', 'agentId', 'projectId', 'failureFingerprint'] as const;
+const TEXTS = [
+  'text',
+  'taskType',
+  'tag',
+  'agentId',
+  'projectId',
+  'milestoneId',
+  'scheduleId',
+  'idPrefix',
+  'failureFingerprint',
+] as const;
 
 /** Parses the filter of an address. Invalid parts are ignored, because users can edit addresses. */
 export function parseFilter(search: Record<string, unknown>): TaskFilter {
@@ -39,6 +55,7 @@ export function parseFilter(search: Record<string, unknown>): TaskFilter {
     const text = typeof value === 'number' ? String(value) : value;
     if (typeof text === 'string' && text.trim() !== '') filter[name] = text.slice(0, MAX_LENGTH);
   }
+  if (search['unclaimable'] === true) filter.unclaimable = true;
   const priority = Number(search['priority']);
   if (Number.isInteger(priority) && priority >= 1 && priority <= 10) filter.priority = priority;
   const { within, sort } = search;
@@ -46,6 +63,12 @@ export function parseFilter(search: Record<string, unknown>): TaskFilter {
   const isSort = SORTS.some((one) => one === sort && one !== 'newest');
   if (isSort) filter.sort = sort as Sort;
   return filter;
+}
+
+/** Parses an address whose only filter is a text. */
+export function parseText(search: Record<string, unknown>): Pick<TaskFilter, 'text'> {
+  const { text } = parseFilter({ text: search['text'] });
+  return text === undefined ? {} : { text };
 }
 
 /** Converts a filter to query parameters of the API. */
@@ -62,5 +85,5 @@ function beginOf(within: Within, now: number): string {
   return new Date(now - WITHIN[within] * 3_600_000).toISOString();
 }
 
-/** No title begins like this. */
+/** No title begins like this. The server compares a shorter text with titles and ids. */
 const BEGIN_OF_ID = /^[0-9a-f]{8}(?:-[0-9a-f-]{0,27})?$/i;

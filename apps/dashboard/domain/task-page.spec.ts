@@ -1,6 +1,9 @@
 import { expect, it } from '@jest/globals';
+import { toDuplicate } from './duplicate.js';
 import { cutColouredText } from './format.js';
 import { sumPhases, toPhases } from './phases.js';
+import type { Task } from './status.js';
+import { toFormValues } from './task-draft.js';
 import { isTextDiff, toUnifiedDiff } from './text-diff.js';
 
 const at = (second: number) => new Date(second * 1000).toISOString();
@@ -82,4 +85,48 @@ it('a coloured text keeps the codes of colours and no other code', () => {
     cutColouredText('\u001b[2J\u001b[1;31mred\u001b[0m\u0007 \u001b]8;;http://x\u0007on'),
   ).toBe('\u001b[1;31mred\u001b[0m on');
   expect(cutColouredText('plain \u001b[2J')).toBeUndefined();
+});
+
+it('a duplicate keeps the agent, the estimates and no time limit, and names the values that are hidden', () => {
+  const agentId = '0198c5a0-0000-7000-8000-000000000001';
+  const original = {
+    title: 'Deploy',
+    taskType: 'deploy',
+    description: null,
+    timeoutSeconds: null,
+    estimatedTokens: '5000',
+    estimateSource: 'given',
+    estimatedDurationMinutes: 15,
+    requiredCapabilities: [`agent:${agentId}`, 'linux'],
+    instructions: 'Send [redacted] to the host',
+    agent: { kind: 'codex', settings: { apiKey: '[redacted]', fast: true } },
+    inputContext: {
+      command: ['sh', '-c', 'deploy --token [redacted]'],
+      to: [{ key: '[redacted]' }],
+    },
+    metadata: { team: 'web' },
+    secrets: { HOST_KEY: '[redacted]' },
+    tags: [],
+  } as unknown as Task;
+  const { fields, hidden } = toDuplicate(original);
+  expect(fields).toMatchObject({
+    timeoutSeconds: null,
+    estimatedTokens: '5000',
+    estimatedDurationMinutes: 15,
+    requiredCapabilities: ['linux'],
+    agentId,
+    agent: { kind: 'codex', settings: { fast: true } },
+    inputContext: { to: [{}] },
+    metadata: { team: 'web' },
+  });
+  expect(hidden).toEqual([
+    'Secrets HOST_KEY',
+    'Settings apiKey',
+    'Instructions',
+    'Additional input command',
+    'Additional input to.0.key',
+  ]);
+  expect(toFormValues(fields)).toMatchObject({ timeoutSeconds: '0', agentId });
+  const estimated = toDuplicate({ ...original, estimateSource: 'history' });
+  expect(estimated.fields).not.toHaveProperty('estimatedTokens');
 });

@@ -1,16 +1,13 @@
 import { Link } from '@tanstack/react-router';
 import { type components, describeError } from '#lib/api-client';
-import { useCommand, usePages } from '../api/read.js';
-import { useWorkspace } from '../api/workspace.js';
+import { usePages } from '../api/read.js';
 import { toLabel } from '../components/badge.js';
-import { FormDialog } from '../components/form-dialog.js';
-import { Ago, Button, Empty, Field, Loaded, Page } from '../components/parts.js';
+import { Ago, Button, Empty, Loaded, Page } from '../components/parts.js';
+import { ReplayMatching, ReplayTasks } from '../components/replay.js';
 import { defineColumns, Table } from '../components/table.js';
 import { stripControls } from '../domain/format.js';
-import { parseInput } from '../domain/task-draft.js';
 
 type Group = components['schemas']['DeadLetterGroup'];
-type Replay = components['schemas']['Replay'];
 
 const EVERY_MS = 10_000;
 
@@ -67,8 +64,9 @@ export function DeadLetterPage() {
       api.get('/api/v1/dead-letter', { params: { query: { limit: 100, cursor } }, signal }),
     { every: EVERY_MS },
   );
+  const hasGroups = (groups.data?.pages[0]?.items.length ?? 0) > 0;
   return (
-    <Page title="Dead letter">
+    <Page title="Dead letter" actions={hasGroups && <ReplayMatching />}>
       <Loaded query={groups}>
         {({ pages }) => {
           const rows = pages.flatMap(({ items }) => items);
@@ -95,41 +93,10 @@ export function DeadLetterPage() {
 }
 
 function ReplayGroup({ group: { fingerprint, count } }: { group: Group }) {
-  const { may } = useWorkspace();
-  const replay = useCommand(
-    async (api, form: FormData) =>
-      api.post('/api/v1/dead-letter/replay', { body: toReplay(fingerprint, form) }),
-    {
-      done: ({ replayed, matched }) => `${replayed} of ${matched} tasks replayed`,
-      changes: [['dead-letter'], ['tasks'], ['tasks-head'], ['overview']],
-    },
-  );
-  if (!may('MEMBER')) return null;
   return (
-    <FormDialog
-      open="Replay"
+    <ReplayTasks
+      of={{ filter: { failureFingerprint: fingerprint } }}
       title={count === 1 ? 'Replay this task' : `Replay ${count.toLocaleString()} tasks`}
-      confirm="Replay"
-      onConfirm={replay.mutate}
-    >
-      <p>Each gets a new task with the same fields. The failed tasks leave the dead letter.</p>
-      <Field label="Changed input" hint="A JSON object. Its keys replace those of inputContext.">
-        <textarea className="input" name="input" rows={2} />
-      </Field>
-      <Field label="Starts per minute" hint="Leave empty to start all at once.">
-        <input className="input" name="perMinute" type="number" min={1} max={60_000} />
-      </Field>
-    </FormDialog>
+    />
   );
-}
-
-/** @throws FormError if the input is invalid JSON */
-function toReplay(failureFingerprint: string, form: FormData): Replay {
-  const inputContext = parseInput(String(form.get('input') ?? '').trim());
-  const perMinute = Number(form.get('perMinute'));
-  return {
-    filter: { failureFingerprint },
-    ...(inputContext && { inputContext }),
-    ...(perMinute > 0 && { perMinute }),
-  };
 }

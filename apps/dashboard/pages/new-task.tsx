@@ -2,13 +2,15 @@ import { getRouteApi, Link, useLocation, useNavigate } from '@tanstack/react-rou
 import { type FormEvent, type RefObject, useEffect, useRef, useState } from 'react';
 import { saveAttachments } from '../api/attachments.js';
 import type { components } from '#lib/api-client';
-import { describeError, useCommand } from '../api/read.js';
+import { describeError, useCommand, useRead } from '../api/read.js';
 import { type TaskTemplate, useTemplates } from '../api/task-templates.js';
 import { FormProblem, hasAllFields } from '../components/field-errors.js';
 import { FormDialog } from '../components/form-dialog.js';
-import { Button, Field, Page } from '../components/parts.js';
+import { Button, Field, Loaded, Page } from '../components/parts.js';
 import { Picker } from '../components/pickers.js';
 import { TaskFields } from '../components/task-fields.js';
+import { type Duplicate, toDuplicate } from '../domain/duplicate.js';
+import { stripControls } from '../domain/format.js';
 import {
   parsePrefill,
   type TaskPrefill,
@@ -26,32 +28,54 @@ declare module '@tanstack/react-router' {
 
 const route = getRouteApi('/tasks/new');
 
-type NewTask = components['schemas']['CreateTask'];
-
 /**
  * The form of a new task. Its fields begin with the values of the address, and of the state of the
  * navigation, which is right where both have one:
  * `<Link to="/tasks/new" search={{ title: 'Build' }} state={{ task: { inputContext } }}>`.
  */
 export function NewTaskPage() {
-  const { template: templateId = '', ...search } = route.useSearch();
+  const { duplicates = '' } = route.useSearch();
+  const original = useRead(
+    ['task-to-duplicate', duplicates],
+    (api, signal) =>
+      api.get('/api/v1/agent-tasks/{id}', { params: { path: { id: duplicates } }, signal }),
+    { enabled: duplicates !== '' },
+  );
+  if (duplicates === '') return <NewTask />;
+  return <Loaded query={original}>{(task) => <NewTask {...toDuplicate(task)} />}</Loaded>;
+}
+
+function NewTask({ fields, hidden = [] }: Partial<Duplicate>) {
+  const search = route.useSearch();
+  const { template: templateId = '', duplicates } = search;
+  const values = parsePrefill({ ...search });
   const { state } = useLocation();
   const navigate = useNavigate();
   const { data: templates, isFetchedAfterMount } = useTemplates();
   const template = templates?.find(({ id }) => id === templateId);
-  const given = { ...search, ...parsePrefill({ ...state.task }) };
+  const given = { ...fields, ...values, ...parsePrefill({ ...state.task }) };
   const prefill = template
     ? { title: template.name, ...toPrefillOfTemplate(template.task), ...given }
     : given;
 
   function choose(id: string): void {
-    const chosen = id === '' ? search : { ...search, template: id };
+    const chosen = {
+      ...values,
+      ...(duplicates !== undefined && { duplicates }),
+      ...(id !== '' && { template: id }),
+    };
     // The values of the navigation stay.
     void navigate({ to: '/tasks/new', search: chosen, state: true, replace: true });
   }
 
   return (
     <Page title="Create task" above={<Link to="/tasks">Tasks</Link>}>
+      {hidden.length > 0 && (
+        <p className="banner" role="status">
+          Drover hides secrets. Enter these values again:{' '}
+          <bdi>{stripControls(hidden.join(', '))}</bdi>
+        </p>
+      )}
       {(templateId !== '' || (templates ?? []).length > 0) && (
         <Picker
           label="Template"
@@ -78,7 +102,7 @@ export function NewTaskPage() {
 }
 
 interface TaskFormProps {
-  prefill: Partial<NewTask>;
+  prefill: Partial<components['schemas']['CreateTask']>;
   template: TaskTemplate | undefined;
 }
 

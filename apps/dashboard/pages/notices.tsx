@@ -1,10 +1,10 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { components } from '#lib/api-client';
-import { useCommand, usePages } from '../api/read.js';
+import { useAll, useCommand } from '../api/read.js';
 import { AdminsOnly } from '../components/admins-only.js';
 import { FormDialog } from '../components/form-dialog.js';
-import { Ago, Button, Empty, Field, Loaded, Page } from '../components/parts.js';
+import { Ago, Empty, Field, Loaded, Page } from '../components/parts.js';
 import { defineColumns, Table } from '../components/table.js';
 import { WebhookFields } from '../components/webhook-fields.js';
 import { stripControls } from '../domain/format.js';
@@ -44,6 +44,13 @@ const COLUMNS = defineColumns<Webhook>([
     width: '124px',
     cell: ({ enabled, disabledReason }) => (enabled ? 'Enabled' : `Disabled (${disabledReason})`),
   },
+  {
+    id: 'failures',
+    head: 'Failures',
+    width: '64px',
+    isNumber: true,
+    cell: ({ consecutiveFailures }) => consecutiveFailures,
+  },
   { id: 'age', head: 'Created', width: '88px', cell: ({ createdAt }) => <Ago at={createdAt} /> },
 ]);
 
@@ -57,14 +64,14 @@ export function NoticesPage() {
 }
 
 function Notices() {
-  const webhooks = usePages(['webhooks', 'notices'], (api, cursor, signal) =>
+  const webhooks = useAll(['webhooks'], (api, cursor, signal) =>
     api.get('/api/v1/webhooks', { params: { query: { limit: 200, cursor } }, signal }),
   );
   return (
     <Page title="Notices" actions={<CreateNotice />}>
       <Loaded query={webhooks}>
-        {({ pages }) => {
-          const rows = pages.flatMap(({ items }) => items).filter(({ kind }) => kind !== 'signed');
+        {(all) => {
+          const rows = all.filter(({ kind }) => kind !== 'signed');
           return rows.length === 0 ? (
             <Empty title="No notices yet">
               <p>A notice tells people about events in Slack, in Discord or by e-mail.</p>
@@ -80,9 +87,6 @@ function Notices() {
           );
         }}
       </Loaded>
-      {webhooks.hasNextPage && (
-        <Button onClick={() => void webhooks.fetchNextPage()}>Show more notices</Button>
-      )}
     </Page>
   );
 }

@@ -1,4 +1,5 @@
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { createContext, useContext } from 'react';
 import type { components } from '#lib/api-client';
 import { useCommand, usePages, useRead } from '../api/read.js';
 import { useWorkspace } from '../api/workspace.js';
@@ -8,7 +9,9 @@ import { FormDialog, ifMatch } from '../components/form-dialog.js';
 import { Ago, Button, Empty, Facts, Field, Loaded, Page, Panel } from '../components/parts.js';
 import { DueTimes, PolicyFields, RuleFields } from '../components/schedule-fields.js';
 import { defineColumns, Table } from '../components/table.js';
+import { TaskBadge } from '../components/task-badge.js';
 import { formatExact, stripControls } from '../domain/format.js';
+import type { Task } from '../domain/status.js';
 import { toScheduleChange } from '../domain/schedule-draft.js';
 import { formatRule, type Schedule } from './schedules.js';
 
@@ -16,6 +19,8 @@ type Occurrence = components['schemas']['ScheduleOccurrence'];
 
 const route = getRouteApi('/schedules/$id');
 const EVERY_MS = 5_000;
+/** The number of tasks whose titles are read. The others are links without a title. */
+const LISTED = 100;
 
 export function SchedulePage() {
   const { id } = route.useParams();
@@ -35,7 +40,14 @@ function OneSchedule({ schedule }: { schedule: Schedule }) {
       isThing
       title={stripControls(name)}
       above={<Link to="/schedules">Schedules</Link>}
-      actions={may('MEMBER') && <Actions schedule={schedule} />}
+      actions={
+        <>
+          <Link to="/tasks" search={{ scheduleId: id }} className="button">
+            Show tasks
+          </Link>
+          {may('MEMBER') && <Actions schedule={schedule} />}
+        </>
+      }
     >
       {pausedAt !== null && (
         <p className="banner" role="status">
@@ -207,12 +219,46 @@ const COLUMNS = defineColumns<Occurrence>([
       taskId === null ? (
         <bdi className="muted">{stripControls(detail ?? reason ?? '')}</bdi>
       ) : (
-        <Link to="/tasks/$id" params={{ id: taskId }} className="link">
-          {taskId.slice(0, 13)}
-        </Link>
+        <TaskOf id={taskId} />
       ),
   },
 ]);
+
+type ListedTask = Pick<Task, 'title' | 'status' | 'retryAt' | 'pausedFor' | 'abortReason'>;
+
+/** The title and the status of the first task of a due time. */
+function TaskOf({ id }: { id: string }) {
+  const task = useContext(TasksContext)?.get(id);
+  return (
+    <>
+      {task && <TaskBadge task={task} />}{' '}
+      <Link to="/tasks/$id" params={{ id }} className="link">
+        <bdi>{stripControls(task?.title ?? 'Show task')}</bdi>
+      </Link>
+    </>
+  );
+}
+
+/** The latest tasks of the schedule, by id. */
+const TasksContext = createContext<ReadonlyMap<string, ListedTask> | undefined>(undefined);
+
+function useTasksOf(scheduleId: string) {
+  const tasks = useRead(
+    ['schedule', scheduleId, 'tasks'],
+    async (api, signal) => {
+      const params = { query: { scheduleId, limit: LISTED } };
+      const { items } = await api.get('/api/v1/agent-tasks', { params, signal });
+      return new Map(
+        items.map(({ id, title, status, retryAt, pausedFor, abortReason }) => [
+          id,
+          { title, status, retryAt, pausedFor, abortReason },
+        ]),
+      );
+    },
+    { every: EVERY_MS },
+  );
+  return tasks.data;
+}
 
 function Occurrences({ id }: { id: string }) {
   const occurrences = usePages(
@@ -223,6 +269,7 @@ function Occurrences({ id }: { id: string }) {
     },
     { every: EVERY_MS },
   );
+  const tasks = useTasksOf(id);
   return (
     <Panel title="Past due times" flush>
       <Loaded query={occurrences}>
@@ -230,12 +277,14 @@ function Occurrences({ id }: { id: string }) {
           const rows = pages.flatMap(({ items }) => items);
           if (rows.length === 0) return <Empty title="It was not due yet" small />;
           return (
-            <Table
-              label="Past due times"
-              columns={COLUMNS}
-              rows={rows}
-              keyOf={({ dueAt, manual, createdAt }) => `${dueAt} ${manual} ${createdAt}`}
-            />
+            <TasksContext value={tasks}>
+              <Table
+                label="Past due times"
+                columns={COLUMNS}
+                rows={rows}
+                keyOf={({ dueAt, manual, createdAt }) => `${dueAt} ${manual} ${createdAt}`}
+              />
+            </TasksContext>
           );
         }}
       </Loaded>

@@ -1,4 +1,5 @@
-import { Link } from '@tanstack/react-router';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import type { FormEvent } from 'react';
 import type { components } from '#lib/api-client';
 import { useCommand, usePages } from '../api/read.js';
 import { useWorkspace } from '../api/workspace.js';
@@ -11,6 +12,7 @@ import { toScheduleDraft } from '../domain/schedule-draft.js';
 
 export type Schedule = components['schemas']['Schedule'];
 
+const route = getRouteApi('/schedules');
 const EVERY_MS = 10_000;
 
 const COLUMNS = defineColumns<Schedule>([
@@ -50,17 +52,49 @@ export function formatRule({ cron, timeZone, everySeconds }: Schedule): string {
 
 export function SchedulesPage() {
   const { may } = useWorkspace();
+  const { text = '' } = route.useSearch();
+  const navigate = useNavigate();
   const schedules = usePages(
-    ['schedules'],
-    (api, cursor, signal) =>
-      api.get('/api/v1/schedules', { params: { query: { limit: 100, cursor } }, signal }),
+    ['schedules', text],
+    (api, cursor, signal) => {
+      const query = { limit: 100, cursor, ...(text !== '' && { text }) };
+      return api.get('/api/v1/schedules', { params: { query }, signal });
+    },
     { every: EVERY_MS },
   );
+
+  function search(event: FormEvent<HTMLFormElement>): void {
+    event.preventDefault();
+    const typed = String(new FormData(event.currentTarget).get('text')).trim();
+    void navigate({ to: '/schedules', search: typed === '' ? {} : { text: typed } });
+  }
+
   return (
     <Page title="Schedules" actions={may('MEMBER') && <CreateSchedule />}>
+      <form className="filters" role="search" aria-label="Filters" onSubmit={search}>
+        <input
+          key={text}
+          type="search"
+          name="text"
+          className="input"
+          aria-label="Search names"
+          placeholder="Search names"
+          maxLength={200}
+          defaultValue={text}
+        />
+        <Button type="submit">Search</Button>
+      </form>
       <Loaded query={schedules}>
         {({ pages }) => {
           const rows = pages.flatMap(({ items }) => items);
+          if (rows.length === 0 && text !== '')
+            return (
+              <Empty title="No schedules match this search">
+                <Link to="/schedules" search={{}} className="link">
+                  Show all schedules
+                </Link>
+              </Empty>
+            );
           return rows.length === 0 ? (
             <Empty title="No schedules yet">
               <p>A schedule creates tasks at the times of a cron expression or an interval.</p>

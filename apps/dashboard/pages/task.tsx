@@ -1,25 +1,24 @@
-import { Caller } from '../components/caller.js';
 import { getRouteApi, Link, Navigate } from '@tanstack/react-router';
 import { useRead } from '../api/read.js';
-import { AgentLink } from '../components/agent-link.js';
 import { TaskAttachments } from '../components/attached-files.js';
 import { toLabel } from '../components/badge.js';
 import { Conversation } from '../components/conversation.js';
 import { Foreign } from '../components/foreign.js';
 import { Markdown } from '../components/markdown.js';
-import { Ago, Empty, Facts, Loaded, Meter, Page, Panel } from '../components/parts.js';
+import { Empty, Loaded, Page, Panel } from '../components/parts.js';
 import { TaskActions } from '../components/task-actions.js';
 import { TaskAnswers } from '../components/task-answers.js';
 import { TaskBadge } from '../components/task-badge.js';
 import { TaskArtifacts } from '../components/task-artifacts.js';
 import { TaskExplanation } from '../components/task-explanation.js';
+import { TaskFacts } from '../components/task-facts.js';
 import { TaskGraph } from '../components/task-graph.js';
 import { TaskLog } from '../components/task-log.js';
 import { TaskPhases } from '../components/task-phases.js';
 import { TaskQuestion } from '../components/task-question.js';
 import { TaskResult } from '../components/task-result.js';
 import { TaskRuns } from '../components/task-runs.js';
-import { stripControls, formatCount } from '../domain/format.js';
+import { stripControls } from '../domain/format.js';
 import type { Task } from '../domain/status.js';
 import { describeError, DroverProblem } from '#lib/api-client';
 
@@ -67,7 +66,7 @@ function SeveralTasks({ digits, candidates }: { digits: string; candidates: stri
             </li>
           ))}
         </ul>
-        <Link to="/tasks" search={{ text: digits }} className="link">
+        <Link to="/tasks" search={{ idPrefix: digits }} className="link">
           Show all of them
         </Link>
       </Empty>
@@ -150,60 +149,6 @@ function Outcome({ task }: { task: Task }) {
       )}
     </>
   );
-}
-
-function TaskFacts({ task }: { task: Task }) {
-  return (
-    <Panel title="Task">
-      <Facts
-        items={[
-          [
-            'Progress',
-            <>
-              {task.progressPercent}%{task.currentStep && `, ${stripControls(task.currentStep)}`}
-              <Meter percent={task.progressPercent} label="Progress" />
-            </>,
-          ],
-          ['Type', stripControls(task.taskType)],
-          ['Priority', task.priority],
-          ['Agent', task.agentId && <AgentLink id={task.agentId} />],
-          ['Capabilities', stripControls(task.requiredCapabilities.join(', ')) || null],
-          [
-            'Change',
-            task.repositoryId && (
-              <Link to="/reviews/$id" params={{ id: task.id }} className="link">
-                View change and review
-              </Link>
-            ),
-          ],
-          ['Tags', task.tags.length === 0 ? null : stripControls(task.tags.join(', '))],
-          ['Retries', `${task.retryCount} of ${task.maxRetries} used`],
-          ['Next retry', task.retryAt && <Ago at={task.retryAt} />],
-          ['Estimated tokens', `${formatCount(task.estimatedTokens)} (${task.estimateSource})`],
-          ['Created', <Ago at={task.createdAt} />],
-          ['Started', task.startedAt && <Ago at={task.startedAt} />],
-          ['Finished', finishedAt(task) && <Ago at={finishedAt(task)} />],
-          [
-            'Paused by',
-            task.status === 'PAUSED' ? task.pausedBy && <Caller of={task.pausedBy} /> : null,
-          ],
-          [
-            'Parent',
-            task.parentTaskId && (
-              <Link to="/tasks/$id" params={{ id: task.parentTaskId }} className="link">
-                View parent task
-              </Link>
-            ),
-          ],
-          ['ID', <code>{task.id}</code>],
-        ]}
-      />
-    </Panel>
-  );
-}
-
-function finishedAt({ completedAt, failedAt, abortedAt }: Task): string | null {
-  return completedAt ?? failedAt ?? abortedAt;
 }
 
 const MARKDOWN_TEXTS = ['Description', 'Instructions'];

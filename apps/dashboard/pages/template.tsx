@@ -92,7 +92,7 @@ function TemplateForm({ template, onChanged }: TemplateFormProps) {
               defaultValue={description ?? ''}
             />
           </Field>
-          <TaskFields prefill={toPrefillOfTemplate(task)} isTemplate />
+          <TaskFields prefill={toPrefillOfTemplate(task)} of="template" />
         </FormProblem>
         {rest !== undefined && (
           <p className="problem" role="alert">

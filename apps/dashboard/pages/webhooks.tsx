@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { components } from '#lib/api-client';
-import { useCommand, useRead } from '../api/read.js';
+import { useAll, useCommand } from '../api/read.js';
 import { AdminsOnly } from '../components/admins-only.js';
 import { FormDialog } from '../components/form-dialog.js';
 import { Ago, Empty, Loaded, Page } from '../components/parts.js';
@@ -61,15 +61,15 @@ export function WebhooksPage() {
 
 function Webhooks() {
   const [secret, setSecret] = useState<string>();
-  const webhooks = useRead(['webhooks'], (api, signal) =>
-    api.get('/api/v1/webhooks', { params: { query: { limit: 200 } }, signal }),
+  const webhooks = useAll(['webhooks'], (api, cursor, signal) =>
+    api.get('/api/v1/webhooks', { params: { query: { limit: 200, cursor } }, signal }),
   );
   return (
     <Page title="Webhooks" actions={<NewWebhook onSecret={setSecret} />}>
       <div className="stack">
         {secret !== undefined && <Secret title="Webhook secret" value={secret} />}
         <Loaded query={webhooks}>
-          {({ items: all }) => {
+          {(all) => {
             const items = all.filter(({ kind }) => kind === 'signed');
             return items.length === 0 ? (
               <Empty title="No webhooks yet">
