@@ -29,12 +29,15 @@ const READING = [
   'list_questions',
   'list_schedules',
   'list_templates',
+  'preview_schedule',
 ];
 const WRITING = [
   'cancel_task',
+  'change_schedule',
   'create_schedule',
   'create_task',
   'create_task_from_template',
+  'delete_schedule',
   'pause_schedule',
   'pause_task',
   'replay_dead_letter',
@@ -137,19 +140,53 @@ describe.each(VIAS)('over %s', (via) => {
       scopes: ['tasks:write', 'workspace:admin'],
       role: 'ADMIN',
     });
-    const task = { title: 'Nightly', taskType: 'research' };
-    const made = await call('create_schedule', { name: via, everySeconds: 3600, task });
+    const rule = { cron: '0 9 * * MON-FRI', timeZone: 'Europe/Berlin' };
+    const preview = await call('preview_schedule', { ...rule, count: 3 });
+    expect(preview.data.items).toHaveLength(3);
+    const agent = { kind: 'codex' };
+    const timed = { delaySeconds: 60, concurrencyKey: 'nightly', concurrencyLimit: 2 };
+    const tasks = [
+      { ref: 'fetch', title: 'Nightly', taskType: 'research', agent, ...timed },
+      { title: 'Report', taskType: 'research', dependsOn: [{ ref: 'fetch' }] },
+    ];
+    const policies = { missed: 'all', missedLimit: 2, jitterSeconds: 30 };
+    const made = await call('create_schedule', { name: via, ...rule, ...policies, tasks });
+    expect(made.data).toMatchObject({ ...policies, tasks });
     const scheduleId = String(made.data.id);
+    const changed = await call('change_schedule', { scheduleId, everySeconds: 3600 });
+    expect(changed.data).toMatchObject({ cron: null, everySeconds: 3600, tasks });
     const started = await call('run_schedule', { scheduleId });
     expect(started.data).toMatchObject({ outcome: 'started', manual: true });
+    const ofSchedule = await call('list_tasks', { scheduleId, sort: 'oldest' });
+    expect(ofSchedule.data.items).toMatchObject([{ title: 'Nightly' }, { title: 'Report' }]);
     expect((await call('pause_schedule', { scheduleId })).data).toMatchObject({ nextDueAt: null });
+    expect((await call('resume_schedule', { scheduleId })).data).toMatchObject({ pausedAt: null });
     expect((await call('list_schedules', { name: via })).data.items).toMatchObject([
       { id: scheduleId },
     ]);
     const stopped = await call('stop_all_runs', { reason: 'Tested' });
     expect(stopped.data).toMatchObject({ scope: 'workspace', endRuns: true });
     await app.db.owner.query('UPDATE pauses SET ended_at = now() WHERE id = $1', [stopped.data.id]);
-    expect((await call('list_dead_letter', {})).data.items).toEqual([]);
+    expect((await call('delete_schedule', { scheduleId })).data).toMatchObject({ deleted: true });
+  });
+
+  it('an assistant finds dead tasks and replays them with another input', async () => {
+    const own = await app.newWorkspace();
+    const { taskId, runId, agent } = await claimRun(own, { maxRetries: 0 });
+    await agent.api.post(`/runs/${runId}/fail`, { error: { message: 'No region' } });
+    const { call } = await connectClient(via, app, await createKey(own));
+    const [group] = (await call('list_dead_letter', {})).data.items as { fingerprint: string }[];
+    const failureFingerprint = group?.fingerprint;
+    const dead = await call('list_tasks', { failureFingerprint });
+    expect(dead.data.items).toMatchObject([{ id: taskId }]);
+    const inputContext = { region: 'eu' };
+    const { data } = await call('replay_dead_letter', { group: failureFingerprint, inputContext });
+    expect(data).toMatchObject({ matched: 1, replayed: 1, skips: [] });
+    const [id] = data.ids as string[];
+    expect((await call('get_task', { taskId: id })).data).toMatchObject({
+      replaysId: taskId,
+      inputContext,
+    });
   });
 
   it('an assistant finds a template and creates a task from it, once for a key', async () => {

@@ -74,7 +74,9 @@ SELECT now() AS now, t.status, t.task_type, coalesce(t.command_kind, t.task_type
       WHERE k.workspace_id = t.workspace_id AND k.id = substr(t.paused_by, 9)::uuid) END AS paused_by_name,
   t.queue_expires_at, t.required_capabilities, t.queue_rank, t.unmet_dependencies,
   CASE WHEN t.waits_for_start THEN t.start_at END AS awaited_start,
-  CASE WHEN t.waits_for_slot THEN t.concurrency_key END AS awaited_key, t.concurrency_limit,
+  CASE WHEN t.waits_for_slot THEN t.concurrency_key END AS awaited_key, t.concurrency_limit, t.debounce_key,
+  (SELECT jsonb_build_object('taskId', p.id, 'title', p.title, 'status', p.status) FROM agent_tasks p
+    WHERE p.workspace_id = t.workspace_id AND p.id = t.replayed_by_id) AS replay,
   array_remove(ARRAY[CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1
     AND used.archived_at IS NULL)) THEN 'workspace_archived' END,
     CASE WHEN NOT ((t.queue_expires_at IS NULL OR t.queue_expires_at > now())) THEN 'queue_expired' END,
@@ -151,7 +153,8 @@ LEFT JOIN LATERAL (
 LEFT JOIN LATERAL (
   SELECT coalesce(jsonb_agg(to_jsonb(shown)), '[]') AS dependencies FROM (
     SELECT p.id AS task_id, p.title, p.status, d.policy, (p.status = 'FAILED' OR (p.status = 'ABORTED' AND p.retry_at IS NULL)
-  OR (p.status = 'ARCHIVED' AND p.completed_at IS NULL)) AS ended_without_success
+  OR (p.status = 'ARCHIVED' AND p.completed_at IS NULL)) AS ended_without_success,
+      to_char(p.retry_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS retry_at
     FROM task_dependencies d JOIN agent_tasks p ON p.workspace_id = d.workspace_id
       AND p.id = d.depends_on_id
     WHERE d.workspace_id = t.workspace_id AND d.task_id = t.id AND d.settled_at IS NULL
@@ -303,7 +306,7 @@ WITH RECURSIVE edge AS (
 seen AS MATERIALIZED (
   SELECT task_id, depends_on_id FROM edge LIMIT $3
 )
-SELECT p.id, p.title, p.status, (p.status = 'FAILED' OR (p.status = 'ABORTED' AND p.retry_at IS NULL)
+SELECT p.id, p.title, p.status, p.retry_at, (p.status = 'FAILED' OR (p.status = 'ABORTED' AND p.retry_at IS NULL)
   OR (p.status = 'ARCHIVED' AND p.completed_at IS NULL)) AS ended_without_success
 FROM (SELECT DISTINCT depends_on_id FROM seen WHERE task_id <> $2) s
 JOIN agent_tasks p ON p.workspace_id = $1 AND p.id = s.depends_on_id

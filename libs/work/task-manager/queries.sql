@@ -137,7 +137,20 @@ SELECT t.workspace_id AS "workspaceId", t.id AS "id", t.title AS "title", t.desc
   CASE WHEN t.has_dependents THEN ARRAY(SELECT d.task_id FROM task_dependencies d
     WHERE d.workspace_id = t.workspace_id AND d.depends_on_id = t.id ORDER BY d.task_id
     LIMIT 1000) ELSE '{}' END AS blocks, (SELECT jsonb_agg(to_jsonb(s)) FROM task_secrets s
-  WHERE s.workspace_id = $1 AND s.task_id = t.id) AS originals
+  WHERE s.workspace_id = $1 AND s.task_id = t.id) AS originals,
+  (SELECT jsonb_agg(jsonb_build_object('taskId', p.id, 'policy', d.policy,
+      'isDead', p.failure_fingerprint IS NOT NULL, 'endedBadly', (p.status = 'FAILED' OR (p.status = 'ABORTED' AND p.retry_at IS NULL)
+  OR (p.status = 'ARCHIVED' AND p.completed_at IS NULL))) ORDER BY p.id)
+    FROM task_dependencies d CROSS JOIN LATERAL (
+  WITH RECURSIVE later (id, next) AS (
+    SELECT p.id, p.replayed_by_id FROM agent_tasks p WHERE p.workspace_id = $1 AND p.id = d.depends_on_id
+    UNION ALL
+    SELECT p.id, p.replayed_by_id FROM later l
+    JOIN agent_tasks p ON p.workspace_id = $1 AND p.id = l.next
+  )
+  SELECT p.* FROM later l JOIN agent_tasks p ON p.workspace_id = $1 AND p.id = l.id
+  WHERE l.next IS NULL) p
+    WHERE d.workspace_id = $1 AND d.task_id = t.id) AS edges
 FROM agent_tasks t
 WHERE t.workspace_id = $1 AND t.id = ANY ($2::uuid[]) AND t.failure_fingerprint IS NOT NULL
 ORDER BY t.id
@@ -208,7 +221,8 @@ WITH RECURSIVE before (id) AS (
 ), sides (before, after) AS (
   SELECT ARRAY(SELECT id FROM before LIMIT $3 + 1), ARRAY(SELECT id FROM after LIMIT $3 + 1)
 )
-SELECT t.id, t.title, t.status, cardinality(s.before) <= $3 AND cardinality(s.after) <= $3 AS whole
+SELECT t.id, t.title, t.status, t.retry_at, t.abort_reason, t.paused_for,
+  cardinality(s.before) <= $3 AND cardinality(s.after) <= $3 AS whole
 FROM sides s JOIN agent_tasks t
   ON t.workspace_id = $1 AND t.id = ANY(s.before[:$3] || s.after[:$3])
 ORDER BY t.id

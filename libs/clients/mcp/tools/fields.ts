@@ -83,6 +83,22 @@ export const newTask = {
     .describe('A repeated call with the same key and arguments creates no second task.'),
 };
 
+/** Further fields of a task that a person's assistant creates. */
+export const personTask = {
+  projectId: shortId().optional(),
+  agentId: shortId().optional().describe('ID of the only agent that can claim the task.'),
+  agent: z
+    .strictObject({ kind: z.string(), model: z.string().optional() })
+    .optional()
+    .describe('Coding agent of the task, such as `{"kind": "codex"}`.'),
+  instructions: z.string().optional().describe('Instructions for the coding agent.'),
+  startAt: timestamp().optional().describe('The task does not start before this time.'),
+  delaySeconds: z.int().min(1).optional().describe('The same from the creation on, in seconds.'),
+  expiresAt: timestamp().optional().describe('The task is aborted if it still waits then.'),
+  concurrencyKey: z.string().optional().describe('Few tasks of this key run at once.'),
+  concurrencyLimit: z.int().min(1).optional().describe('How many of them. Default: 1.'),
+};
+
 /** Builds the idempotency header. Without a key, the client creates one for its own retries. */
 export function toKeyHeader(idempotencyKey: string | undefined) {
   return { header: idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey } };

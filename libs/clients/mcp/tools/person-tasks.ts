@@ -6,6 +6,7 @@ import {
   toKeyHeader,
   limit,
   newTask,
+  personTask,
   LISTED_STATUS,
   taskId,
   timestamp,
@@ -39,7 +40,8 @@ export const PERSON_TASK_TOOLS: readonly Tool[] = [
     name: 'list_tasks',
     title: 'List tasks',
     description:
-      'Lists tasks of the workspace in brief, newest first. get_task returns a whole task.',
+      'Lists tasks of the workspace in brief, newest first by default. get_task returns a whole ' +
+      'task.',
     route: 'GET /api/v1/agent-tasks',
     effect: 'reads',
     input: z.strictObject({
@@ -50,7 +52,15 @@ export const PERSON_TASK_TOOLS: readonly Tool[] = [
       agentId: shortId().optional(),
       projectId: shortId().optional(),
       parentTaskId: shortId().optional().describe('ID of the task whose run created the tasks.'),
+      milestoneId: shortId().optional(),
+      scheduleId: shortId().optional().describe('ID of the schedule that created the tasks.'),
+      failureFingerprint: z
+        .string()
+        .optional()
+        .describe('Fingerprint of a group of the dead letter.'),
+      deadLetter: z.boolean().optional().describe('Whether the tasks are in the dead letter.'),
       createdAfter: timestamp().optional(),
+      sort: z.enum(['newest', 'oldest', 'priority', 'updated']).optional(),
       limit,
       cursor,
     }),
@@ -108,8 +118,11 @@ export const PERSON_TASK_TOOLS: readonly Tool[] = [
     effect: 'adds',
     input: z.strictObject({
       ...newTask,
-      projectId: shortId().optional(),
-      agentId: shortId().optional().describe('ID of the only agent that can claim the task.'),
+      ...personTask,
+      debounceKey: z
+        .string()
+        .optional()
+        .describe('A waiting task of this key gets the start of this one, and no task is created.'),
     }),
     call: async ({ client, signal }, { idempotencyKey, ...body }) =>
       toBrief(

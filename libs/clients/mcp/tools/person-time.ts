@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { cursor, limit, newTask, shortId } from './fields.js';
+import type { components } from '#lib/api-client';
+import { cursor, limit, newTask, object, personTask, shortId } from './fields.js';
 import { personTool, type PersonAccess, type Tool } from './tool.js';
 
 const READ: PersonAccess = { role: 'VIEWER', scope: 'tasks:read' };
@@ -7,7 +8,37 @@ const WRITE: PersonAccess = { role: 'MEMBER', scope: 'tasks:write' };
 const ADMINISTER: PersonAccess = { role: 'ADMIN', scope: 'workspace:admin' };
 
 const scheduleId = shortId();
-const task = z.strictObject(newTask).omit({ idempotencyKey: true });
+const task = z.strictObject({ ...newTask, ...personTask }).omit({ idempotencyKey: true });
+const tasks = z
+  .array(
+    task.extend({
+      ref: z.string().optional().describe('Your name for the task among these.'),
+      dependsOn: z
+        .array(z.union([z.string(), z.strictObject({ ref: z.string() })]))
+        .optional()
+        .describe('IDs of tasks, or `{"ref": …}` of tasks in this list.'),
+    }),
+  )
+  .optional()
+  .describe('Several tasks instead of `task`.');
+
+const rule = {
+  cron: z.string().optional().describe('Cron expression, such as `0 9 * * MON-FRI`.'),
+  timeZone: z.string().optional().describe('IANA time zone of `cron`; UTC by default.'),
+  everySeconds: z.int().optional(),
+};
+const policies = {
+  overlap: z
+    .enum(['skip', 'queue', 'allow', 'cancel'])
+    .optional()
+    .describe('What happens if an earlier task has not finished; `skip` by default.'),
+  missed: z
+    .enum(['none', 'last', 'all'])
+    .optional()
+    .describe('Which due times start more than 60 s late; `last` by default.'),
+  missedLimit: z.int().optional().describe('With `all`: maximum number of late starts.'),
+  jitterSeconds: z.int().optional().describe('Maximum delay of a start in seconds.'),
+};
 
 /** Schedules, the dead letter and the kill switch. */
 export const PERSON_TIME_TOOLS: readonly Tool[] = [
@@ -25,23 +56,65 @@ export const PERSON_TIME_TOOLS: readonly Tool[] = [
     name: 'create_schedule',
     title: 'Create a schedule',
     description:
-      'Creates a schedule. At each due time it creates the task. Set either `cron` or ' +
+      'Creates a schedule. At each due time it creates its tasks. Set either `cron` or ' +
       '`everySeconds`.',
     route: 'POST /api/v1/schedules',
     effect: 'adds',
+    input: z.strictObject({ name: z.string(), ...rule, ...policies, task: task.optional(), tasks }),
+    call: ({ client, signal }, { task: one, tasks: many, ...body }) =>
+      client.post('/api/v1/schedules', {
+        body: { ...body, tasks: tasksOf(one, many) ?? [] },
+        signal,
+      }),
+  }),
+  personTool(READ, {
+    name: 'preview_schedule',
+    title: 'Preview a schedule',
+    description:
+      'Returns the next due times of a rule, without a schedule. Set either `cron` or ' +
+      '`everySeconds`.',
+    route: 'POST /api/v1/schedules/preview',
+    effect: 'reads',
+    input: z.strictObject({ ...rule, count: z.int().min(1).max(100).optional() }),
+    call: ({ client, signal }, body) => client.post('/api/v1/schedules/preview', { body, signal }),
+  }),
+  personTool(WRITE, {
+    name: 'change_schedule',
+    title: 'Change a schedule',
+    description:
+      'Changes a schedule. Absent fields stay. A new rule counts from now on. `task` or `tasks` ' +
+      'replace all of its tasks; a "[redacted]" keeps its value.',
+    route: 'PATCH /api/v1/schedules/{id}',
+    effect: 'changes',
+    idempotent: true,
     input: z.strictObject({
-      name: z.string(),
-      cron: z.string().optional().describe('Cron expression, such as `0 9 * * MON-FRI`.'),
-      timeZone: z.string().optional().describe('IANA time zone of `cron`; UTC by default.'),
-      everySeconds: z.int().optional(),
-      overlap: z
-        .enum(['skip', 'queue', 'allow', 'cancel'])
-        .optional()
-        .describe('What happens if an earlier task has not finished; `skip` by default.'),
-      task,
+      scheduleId,
+      name: z.string().optional(),
+      ...rule,
+      ...policies,
+      task: task.optional(),
+      tasks,
     }),
-    call: ({ client, signal }, { task: template, ...body }) =>
-      client.post('/api/v1/schedules', { body: { ...body, tasks: [template] }, signal }),
+    call: ({ client, signal }, { scheduleId: id, task: one, tasks: many, ...fields }) => {
+      const replaced = tasksOf(one, many);
+      return client.patch('/api/v1/schedules/{id}', {
+        params: { path: { id } },
+        body: { ...fields, ...(replaced && { tasks: replaced }) },
+        signal,
+      });
+    },
+  }),
+  personTool(WRITE, {
+    name: 'delete_schedule',
+    title: 'Delete a schedule',
+    description: 'Deletes a schedule. Its tasks stay.',
+    route: 'DELETE /api/v1/schedules/{id}',
+    effect: 'ends',
+    input: z.strictObject({ scheduleId }),
+    call: async ({ client, signal }, { scheduleId: id }) => {
+      await client.delete('/api/v1/schedules/{id}', { params: { path: { id } }, signal });
+      return { id, deleted: true };
+    },
   }),
   personTool(WRITE, {
     name: 'pause_schedule',
@@ -89,24 +162,32 @@ export const PERSON_TIME_TOOLS: readonly Tool[] = [
     name: 'replay_dead_letter',
     title: 'Replay the dead letter',
     description:
-      'Creates new tasks like the dead ones that the IDs or the group select. Correct the cause ' +
-      'of their failure before.',
+      'Creates new tasks like the dead ones that the IDs or the other fields select. Correct the ' +
+      'cause of their failure before, or change their input.',
     route: 'POST /api/v1/dead-letter/replay',
     effect: 'adds',
     input: z.strictObject({
       taskIds: z.array(shortId()).optional(),
       group: z.string().optional().describe('The fingerprint of a group.'),
+      taskType: z.string().optional(),
+      projectId: shortId().optional(),
+      all: z.boolean().optional().describe('Whether to select the whole dead letter.'),
+      inputContext: object.optional().describe('Replaces these keys of the input of each task.'),
       perMinute: z.int().optional().describe('Maximum number of replays that start in a minute.'),
     }),
-    call: ({ client, signal }, { taskIds: ids, group, perMinute }) =>
-      client.post('/api/v1/dead-letter/replay', {
-        body: {
-          ...(ids !== undefined && { ids }),
-          ...(group !== undefined && { filter: { failureFingerprint: group } }),
-          ...(perMinute !== undefined && { perMinute }),
-        },
+    call: ({ client, signal }, { taskIds: ids, group, taskType, projectId, all, ...body }) => {
+      const filter = {
+        ...(group !== undefined && { failureFingerprint: group }),
+        ...(taskType !== undefined && { taskType }),
+        ...(projectId !== undefined && { projectId }),
+        ...(all === true && { deadLetter: true }),
+      };
+      const isFiltered = Object.keys(filter).length > 0;
+      return client.post('/api/v1/dead-letter/replay', {
+        body: { ...(ids !== undefined && { ids }), ...(isFiltered && { filter }), ...body },
         signal,
-      }),
+      });
+    },
   }),
   personTool(ADMINISTER, {
     name: 'stop_all_runs',
@@ -124,3 +205,11 @@ export const PERSON_TIME_TOOLS: readonly Tool[] = [
       }),
   }),
 ];
+
+type Tasks = components['schemas']['CreateSchedule']['tasks'];
+
+/** The tasks of a schedule. Undefined if the call names none. */
+function tasksOf(one: object | undefined, many: object[] | undefined): Tasks | undefined {
+  const all = [...(one ? [one] : []), ...(many ?? [])];
+  return all.length > 0 ? (all as Tasks) : undefined;
+}

@@ -25,6 +25,11 @@ export function isOwnCapability(capability: string): boolean {
   return capability.startsWith(OWN) && isUuid(capability.slice(OWN.length));
 }
 
+/** The agent whose own capability one of these is. */
+export function agentOfCapabilities(capabilities: readonly string[]): string | undefined {
+  return capabilities.find(isOwnCapability)?.slice(OWN.length);
+}
+
 /** The form of a capability: letters, digits and . _ : / + -; no comma. */
 export const CAPABILITY = {
   max: 100,

@@ -1,6 +1,7 @@
 export { type AgentView } from './agent-view.js';
 export {
   CAPABILITY,
+  agentOfCapabilities,
   capabilityKey,
   isOwnCapability,
   normalizeCapabilities,

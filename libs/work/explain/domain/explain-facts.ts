@@ -15,10 +15,15 @@ export interface PrerequisiteFacts {
   status: TaskStatus;
   policy: DependencyPolicy;
   endedWithoutSuccess: boolean;
+  /** ISO time of its next retry, if it waits for one. */
+  retryAt: string | null;
 }
 
 /** A task at the end of a chain of dependencies. */
 export type RootFacts = Omit<PrerequisiteFacts, 'policy'>;
+
+/** The task that replays a dead one. */
+export type ReplayFacts = Pick<PrerequisiteFacts, 'taskId' | 'title' | 'status'>;
 
 /**
  * Whether a capable agent can take the task. Only a `free` agent can take it now, and an
@@ -178,6 +183,9 @@ export interface ExplainFacts {
     /** Its concurrency key, while it waits for a slot of it. */
     awaitedKey: string | null;
     concurrencyLimit: number | null;
+    debounceKey: string | null;
+    /** The task that replays it. */
+    replay: ReplayFacts | null;
     /** Everything that holds it back, or would if it were PENDING. */
     heldBack: HoldCode[];
     /** Budgets with fewer tokens than it needs, the smallest first. */

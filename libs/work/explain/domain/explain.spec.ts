@@ -224,6 +224,29 @@ const cases: [string, Overrides, string[], RegExp?][] = [
     /key "deploy", of which 1 task runs at once/,
   ],
   [
+    'a start that a debounce key moves',
+    {
+      task: {
+        awaitedStart: LATER,
+        debounceKey: 'save',
+        unmetDependencies: 1,
+        heldBack: ['waiting_for_dependency'],
+      },
+      agents: free,
+    },
+    ['waiting_for_start'],
+    /debounce key "save" moves that start/,
+  ],
+  [
+    'a prerequisite that is retried',
+    {
+      agents: free,
+      dependencies: [{ ...prerequisite, status: 'ABORTED', retryAt: '2026-03-01T13:00:00Z' }],
+    },
+    ['waiting_for_dependency'],
+    /"Build", which is retried at 2026-03-01T13:00:00Z\./,
+  ],
+  [
     'what its dependencies wait for',
     { agents: free, dependencies: [prerequisite], roots: [failedPrerequisite, prerequisite] },
     ['waiting_for_dependency', 'waiting_further_up', 'waiting_further_up'],
@@ -306,7 +329,12 @@ const cases: [string, Overrides, string[], RegExp?][] = [
     ['queue_expired'],
     /has passed/,
   ],
-  ['may wait longer', { agents: free, task: { queueExpiresAt: LATER } }, ['waiting_for_claim']],
+  [
+    'may wait longer',
+    { agents: free, task: { queueExpiresAt: LATER } },
+    ['waiting_for_claim', 'expires_while_waiting'],
+    /aborted if it has not started by/,
+  ],
   [
     'paused',
     {
@@ -374,6 +402,18 @@ const cases: [string, Overrides, string[], RegExp?][] = [
     /^It failed\. Last error: Bearer \[redacted\]\. It runs again/,
   ],
   ['completed', { task: { status: 'COMPLETED', completedAt: EARLIER } }, ['completed']],
+  [
+    'failed, and replayed',
+    {
+      task: {
+        status: 'FAILED',
+        failedAt: EARLIER,
+        replay: { taskId: 'task-2', title: 'Build', status: 'RUNNING' },
+      },
+    },
+    ['failed', 'replayed'],
+    /The task "Build" replays it\. That task is RUNNING\./,
+  ],
   [
     'archived',
     { task: { status: 'ARCHIVED', archivedAt: EARLIER } },

@@ -127,11 +127,13 @@ export function explain(facts: ExplainFacts): Reason[] {
     case 'PAUSED':
       return [resting(facts), ...(facts.run ? held(facts) : waiting(facts))];
     case 'ABORTED':
-      return facts.task.retryAt ? [waitingForRetry(facts), ...waiting(facts)] : [ended(facts)];
+      return facts.task.retryAt
+        ? [waitingForRetry(facts), ...waiting(facts)]
+        : endedOrReplayed(facts);
     case 'COMPLETED':
     case 'FAILED':
     case 'ARCHIVED':
-      return [ended(facts)];
+      return endedOrReplayed(facts);
     case 'PENDING':
       return pending(facts);
     default:
@@ -158,7 +160,22 @@ function heldBack(facts: ExplainFacts): Reason[] {
 function pending(facts: ExplainFacts): Reason[] {
   // Its hold can have ended between two statements. Then its agents decide.
   const reasons = heldBack(facts).length > 0 ? waiting(facts) : agentReasons(facts);
-  return [...reasons, ...(hasPosition(facts) ? queuePosition(facts) : [])];
+  return [...reasons, ...expiry(facts), ...(hasPosition(facts) ? queuePosition(facts) : [])];
+}
+
+/** The expiry of a task that still has time. */
+function expiry({ task }: ExplainFacts): OtherReason[] {
+  if (task.queueExpiresAt === null || task.heldBack.includes('queue_expired')) return [];
+  const queueExpiresAt = task.queueExpiresAt.toISOString();
+  const message = `It is aborted if it has not started by ${queueExpiresAt}.`;
+  return [{ code: 'expires_while_waiting', message, facts: { queueExpiresAt } }];
+}
+
+function endedOrReplayed(facts: ExplainFacts): Reason[] {
+  const { replay } = facts.task;
+  if (replay === null) return [ended(facts)];
+  const message = `The task "${replay.title}" replays it. That task is ${replay.status}.`;
+  return [ended(facts), { code: 'replayed', message, facts: replay }];
 }
 
 function hasPosition({ task }: ExplainFacts): boolean {
@@ -173,12 +190,14 @@ function isObstacle({ code }: Reason): boolean {
 type DependencyReason = Told<typeof dependency> | OtherReason;
 
 /** A start and a slot hold a task as dependencies do, and are counted with them. */
-function awaited({ awaitedStart, awaitedKey, concurrencyLimit }: ExplainFacts['task']) {
+function awaited({ awaitedStart, awaitedKey, ...task }: ExplainFacts['task']) {
+  const { concurrencyLimit, debounceKey } = task;
   const reasons: OtherReason[] = [];
   if (awaitedStart !== null) {
     const startAt = awaitedStart.toISOString();
-    const message = `It starts at ${startAt} or later.`;
-    reasons.push({ code: 'waiting_for_start', message, facts: { startAt } });
+    const moves = ` A new creation with the debounce key "${debounceKey}" moves that start.`;
+    const message = `It starts at ${startAt} or later.${debounceKey === null ? '' : moves}`;
+    reasons.push({ code: 'waiting_for_start', message, facts: { startAt, debounceKey } });
   }
   if (awaitedKey !== null) {
     const limit = concurrencyLimit ?? 1;
@@ -208,22 +227,29 @@ function dependencyReasons({ dependencies, roots, task }: ExplainFacts): Depende
   return [...others, ...told, more, ...furtherUp];
 }
 
-function waitsFurtherUp({ taskId, title, status, endedWithoutSuccess }: RootFacts): OtherReason {
+function waitsFurtherUp(root: RootFacts): OtherReason {
+  const { endedWithoutSuccess, ...facts } = root;
+  const { title, status } = root;
   const about = `Further up the dependencies, the task "${title}"`;
   const message =
     status === 'COMPLETED'
       ? `${about} has completed; what waits for it is released in a moment.`
-      : `${about} is ${status}${endedWithoutSuccess ? '' : ', and has not completed yet'}.`;
-  return { code: 'waiting_further_up', message, facts: { taskId, title, status } };
+      : `${about} ${stateOf(root)}${endedWithoutSuccess ? '' : ', and has not completed yet'}.`;
+  return { code: 'waiting_further_up', message, facts };
 }
 
 function waitsForDependency(prerequisite: PrerequisiteFacts): DependencyReason {
-  const { taskId, title, status, policy } = prerequisite;
+  const { taskId, title, status, policy, retryAt } = prerequisite;
   const message =
     status === 'COMPLETED'
       ? `The task "${title}" that it waited for has completed; it is released in a moment.`
-      : `It waits for the task "${title}", which is ${status}.`;
-  return { message, facts: { taskId, title, status, policy } };
+      : `It waits for the task "${title}", which ${stateOf(prerequisite)}.`;
+  return { message, facts: { taskId, title, status, policy, retryAt } };
+}
+
+/** An aborted task that is retried is not at its end. */
+function stateOf({ status, retryAt }: Pick<RootFacts, 'status' | 'retryAt'>): string {
+  return retryAt === null ? `is ${status}` : `is retried at ${retryAt}`;
 }
 
 const AFTER_FAILURE = {
@@ -232,11 +258,13 @@ const AFTER_FAILURE = {
   ignore: 'it is released in a moment',
 } as const;
 
-function dependencyFailed({ taskId, title, status, policy }: PrerequisiteFacts): OtherReason {
+function dependencyFailed(prerequisite: PrerequisiteFacts): OtherReason {
+  const { taskId, title, status, policy, retryAt } = prerequisite;
   const message =
     `The task "${title}" that it depends on is ${status}, and with the policy ${policy} ` +
     `${AFTER_FAILURE[policy]}.`;
-  return { code: 'dependency_failed', message, facts: { taskId, title, status, policy } };
+  const facts = { taskId, title, status, policy, retryAt };
+  return { code: 'dependency_failed', message, facts };
 }
 
 function resting(facts: ExplainFacts): Reason {

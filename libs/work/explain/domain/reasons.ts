@@ -47,7 +47,14 @@ export function object<T extends object>(properties: {
   return { type: 'object', required: Object.keys(properties), properties };
 }
 
-const otherTask = { taskId: id, title: text, status: oneOf(TASK_STATUSES) };
+const task = { taskId: id, title: text, status: oneOf(TASK_STATUSES) };
+const otherTask = {
+  ...task,
+  retryAt: {
+    ...timeOrNull,
+    description: 'The time of its next retry, if it waits for one',
+  } as Schema<string | null>,
+};
 export const dependency = { ...otherTask, policy: oneOf(DEPENDENCY_POLICIES) };
 const agents = {
   count,
@@ -132,7 +139,21 @@ export const REASONS = {
   },
   waiting_for_start: {
     about: 'Its start has not come',
-    facts: { startAt: time },
+    facts: {
+      startAt: time,
+      debounceKey: {
+        ...textOrNull,
+        description: 'A new creation with this key moves the start',
+      } as Schema<string | null>,
+    },
+  },
+  expires_while_waiting: {
+    about: 'It is aborted if it still waits at its expiry',
+    facts: { queueExpiresAt: time },
+  },
+  replayed: {
+    about: 'It left the dead letter, because another task replays it',
+    facts: task,
   },
   waiting_for_slot: {
     about: 'As many tasks of its concurrency key as can run at once have not finished',

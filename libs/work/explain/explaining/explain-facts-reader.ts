@@ -84,11 +84,12 @@ export class ExplainFactsReader {
     if (!willRun(task) || task.unmet_dependencies === 0) return [];
     const params = [workspaceId, taskId, EDGES_LOOKED_AT, ROOTS_SHOWN];
     const rows = await this.database.tenant(workspaceId).rows(rootsOfWaiting, params);
-    return rows.map(({ id, title, status, ended_without_success: endedWithoutSuccess }) => ({
+    return rows.map(({ id, title, status, ...row }) => ({
       taskId: id,
       title,
       status,
-      endedWithoutSuccess,
+      endedWithoutSuccess: row.ended_without_success,
+      retryAt: row.retry_at?.toISOString() ?? null,
     }));
   }
 

@@ -121,6 +121,14 @@ async function retry(): Promise<void> {
   await ofTask(`status = 'ABORTED', aborted_at = now(), abort_reason = 'oom', retry_count = 2,
     retry_at = now() + interval '1 hour'`);
 }
+async function retried(id: string): Promise<void> {
+  await sql(`UPDATE agent_tasks SET retry_at = now() + interval '1 hour' WHERE id = $1`, [id]);
+}
+async function replayed(): Promise<void> {
+  const id = await aTask(server.db.owner, workspace.id, { title: 'Again' });
+  await ofTask(`status = 'FAILED', failed_at = now(), failure_reason = 'retries_exhausted',
+    replayed_by_id = '${id}'`);
+}
 async function heldBy(agentId: string): Promise<string> {
   const runId = newId();
   await sql(HELD_RUN, [workspace.id, agentId, runId, taskId]);
@@ -392,6 +400,21 @@ const several: [string, Make[], Expected[]][] = [
       ['waiting_further_up', { title: 'Fetch', status: 'FAILED' }],
     ],
   ],
+  [
+    'a start that a key moves, a retried dependency and an expiry',
+    [
+      ...own(),
+      () => waitsFor('ABORTED').then(retried),
+      ended(`${AWAITS.start.replace('= 1', '= 2')}, debounce_key = 'save',
+        queue_expires_at = now() + interval '2 hours'`),
+    ],
+    [
+      ['waiting_for_start', { debounceKey: 'save' }],
+      ['waiting_for_dependency', { status: 'ABORTED', retryAt: expect.any(String) }],
+      ['expires_while_waiting', { queueExpiresAt: expect.any(String) }],
+    ],
+  ],
+  ['a failure that is replayed', [replayed], [['failed'], ['replayed', { title: 'Again' }]]],
   [
     'a session is being spawned, and no gateway is heard',
     [spawned],

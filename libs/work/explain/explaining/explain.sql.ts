@@ -5,6 +5,7 @@ import type {
   PauseFacts,
   ProviderLimitFacts,
   QuestionFacts,
+  ReplayFacts,
 } from '../domain/explain-facts.js';
 import {
   endedBadly,
@@ -69,6 +70,8 @@ export interface ExplainedTask {
   /** Its concurrency key and its limit, while it waits for a slot. */
   awaited_key: string | null;
   concurrency_limit: number | null;
+  debounce_key: string | null;
+  replay: ReplayFacts | null;
   /** Everything that holds it back, or would if it were PENDING. */
   held_back: HoldCode[];
   /** Budgets that cover it and have fewer tokens than it needs. */
@@ -89,6 +92,7 @@ export interface ExplainedTask {
     status: TaskStatus;
     policy: DependencyPolicy;
     ended_without_success: boolean;
+    retry_at: string | null;
   }[];
   /** While the session of its run does not exist yet. */
   spawn: PendingSpawn | null;
@@ -123,7 +127,9 @@ SELECT now() AS now, t.status, t.task_type, ${kindOf('t')} AS kind, t.project_id
   t.abort_reason, t.abort_message, t.failure_reason, t.last_error, t.paused_by, t.paused_for, t.pause_reason, t.paused_at,
   ${PAUSED_BY_NAME} AS paused_by_name,
   t.queue_expires_at, t.required_capabilities, t.queue_rank, t.unmet_dependencies,
-  ${AWAITED('t')},
+  ${AWAITED('t')}, t.debounce_key,
+  (SELECT jsonb_build_object('taskId', p.id, 'title', p.title, 'status', p.status) FROM agent_tasks p
+    WHERE p.workspace_id = t.workspace_id AND p.id = t.replayed_by_id) AS replay,
   ${heldBackBy('t', scopeOf('$1'))} AS held_back,
   t.assigned_at, t.started_at, t.completed_at, t.failed_at, t.aborted_at, t.archived_at, run.last_run,
   unsettled.dependencies, spawn.spawn, short.budgets, limited.provider_limits,
@@ -141,7 +147,8 @@ LEFT JOIN LATERAL (
   ORDER BY r.generation DESC LIMIT 1) run ON true
 LEFT JOIN LATERAL (
   SELECT coalesce(jsonb_agg(to_jsonb(shown)), '[]') AS dependencies FROM (
-    SELECT p.id AS task_id, p.title, p.status, d.policy, ${endedBadly('p')} AS ended_without_success
+    SELECT p.id AS task_id, p.title, p.status, d.policy, ${endedBadly('p')} AS ended_without_success,
+      ${isoTime('p.retry_at')} AS retry_at
     FROM task_dependencies d JOIN agent_tasks p ON p.workspace_id = d.workspace_id
       AND p.id = d.depends_on_id
     WHERE d.workspace_id = t.workspace_id AND d.task_id = t.id AND d.settled_at IS NULL

@@ -7,6 +7,7 @@ export interface RootRow {
   title: string;
   status: TaskStatus;
   ended_without_success: boolean;
+  retry_at: Date | null;
 }
 
 /**
@@ -30,7 +31,7 @@ WITH RECURSIVE edge AS (
 seen AS MATERIALIZED (
   SELECT task_id, depends_on_id FROM edge LIMIT $3
 )
-SELECT p.id, p.title, p.status, ${endedBadly('p')} AS ended_without_success
+SELECT p.id, p.title, p.status, p.retry_at, ${endedBadly('p')} AS ended_without_success
 FROM (SELECT DISTINCT depends_on_id FROM seen WHERE task_id <> $2) s
 JOIN agent_tasks p ON p.workspace_id = $1 AND p.id = s.depends_on_id
 WHERE (p.unmet_dependencies = 0 OR ${endedBadly('p')})

@@ -85,6 +85,8 @@ function factsOf(
       awaitedStart: row.awaited_start,
       awaitedKey: row.awaited_key,
       concurrencyLimit: row.concurrency_limit,
+      debounceKey: row.debounce_key,
+      replay: row.replay,
       heldBack: row.held_back,
       budgets: row.budgets,
       providerLimits: row.provider_limits,
@@ -106,6 +108,7 @@ function factsOf(
       status: dependency.status,
       policy: dependency.policy,
       endedWithoutSuccess: dependency.ended_without_success,
+      retryAt: dependency.retry_at,
     })),
     ahead: { count: Math.min(before, COUNTED_AHEAD), isMore: line.isMore },
   };

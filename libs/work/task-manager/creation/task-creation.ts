@@ -7,6 +7,7 @@ import { type Caller, DroverError } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
 import type { TaskRequest } from '../domain/new-task.js';
 import type { TaskView } from '../domain/task-view.js';
+import { type TaskTemplate, unknownSecrets } from '../domain/template.js';
 import { lockPrerequisites } from '../store/lock-prerequisites.sql.js';
 import { requireNamed, unknownIds } from '../queries/require-named.js';
 import { moveWaitingStart } from './debouncing.js';
@@ -57,7 +58,8 @@ export class TaskCreation {
   ) {}
 
   /**
-   * @throws DroverError `queue_full`, `exceeds_queue`, `subtask_limit`, `stale_run`,
+   * @throws DroverError `validation_failed` if a value is "[redacted]", `queue_full`,
+   *   `exceeds_queue`, `subtask_limit`, `stale_run`,
    *   `task_not_found` (a dependency), `project_not_found`, `project_archived`,
    *   `milestone_not_found`, `milestone_archived`, `repository_not_found`, `repository_archived`,
    *   `model_not_allowed`, `agent_not_found`, `agent_terminated`
@@ -68,6 +70,7 @@ export class TaskCreation {
     record?: IdempotencyRecord,
     traceparent?: string,
   ): Promise<TaskView> {
+    refuseHidden([requested], () => '');
     return this.createWith(caller, requested, {
       traceparent,
       keep: record && keepingAnswer(caller, record, (views) => views[0]),
@@ -95,6 +98,7 @@ export class TaskCreation {
     requested: readonly TaskRequest[],
     { record, traceparent, minimal }: BatchOptions,
   ): Promise<CreatedBatch> {
+    refuseHidden(requested, (index) => `tasks[${index}]`);
     const request = { tasks: requested, fieldOf: BATCH_FIELD, traceparent };
     const answerOf = ({ ids, views }: CreatedTasks) => ({ ids, items: minimal ? [] : views() });
     const keep = record && keepingAnswer(caller, record, answerOf);
@@ -244,6 +248,18 @@ function refuseForeignKeys({ kind }: Caller, { tasks, fieldOf }: CreationRequest
     debounceKey === undefined
       ? []
       : [{ field: `${fieldOf(index)}debounceKey`, message: 'is not for agents and runs' }],
+  );
+  if (errors.length > 0) throw new DroverError('validation_failed', { errors });
+}
+
+/**
+ * A copy of a shown task has no secrets, and its run would get the public form of them.
+ *
+ * @throws DroverError `validation_failed`
+ */
+function refuseHidden(tasks: readonly TaskRequest[], pathOf: (index: number) => string): void {
+  const errors = tasks.flatMap((task, index) =>
+    unknownSecrets(task as unknown as TaskTemplate, pathOf(index)),
   );
   if (errors.length > 0) throw new DroverError('validation_failed', { errors });
 }

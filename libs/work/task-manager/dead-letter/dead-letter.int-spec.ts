@@ -5,6 +5,7 @@ import {
   type TestServer,
   type TestWorkspace,
 } from '../../../../test/support/shared-server.js';
+import { waitFor } from '../../../../test/support/wait-for.js';
 
 interface Task {
   id: string;
@@ -14,6 +15,9 @@ interface Task {
   startAt: string | null;
   failureFingerprint: string | null;
   replaysId: string | null;
+  dependsOn: string[];
+  requiredCapabilities: string[];
+  unmetDependencies: number;
   replayedById: string | null;
 }
 interface Group {
@@ -26,6 +30,7 @@ interface Replayed {
   matched: number;
   replayed: number;
   skipped: number;
+  skips: { code: string; count: number }[];
   ids: string[];
 }
 interface Claimed {
@@ -104,7 +109,8 @@ describe('the dead letter', () => {
       secrets: { TOKEN: 'a-very-secret-value' },
     });
     const { body } = await replay({ ids: [dead], inputContext: { region: 'eu' } });
-    expect(body).toEqual({ matched: 1, replayed: 1, skipped: 0, ids: [expect.any(String)] });
+    const ids = [expect.any(String)];
+    expect(body).toEqual({ matched: 1, replayed: 1, skipped: 0, skips: [], ids });
     const [id = ''] = body.ids;
     expect(await read(id)).toMatchObject({ title: 'Task 0', tags: ['a', 'b'], replaysId: dead });
     expect(await read(dead)).toMatchObject({ replayedById: id, failureFingerprint: null });
@@ -137,6 +143,7 @@ describe('the dead letter', () => {
     const filter = { failureFingerprint: group?.fingerprint };
     const { body } = await replay({ filter, perMinute: 2 });
     expect(body).toMatchObject({ matched: 4, replayed: 3, skipped: 1 });
+    expect(body.skips).toEqual([{ code: 'project_archived', count: 1 }]);
     const delays = await Promise.all(
       body.ids.map(async (id) => {
         const { startAt, createdAt } = await read(id);
@@ -145,6 +152,66 @@ describe('the dead letter', () => {
     );
     expect(delays).toEqual([0, 30_000, 60_000]);
     expect((await groups()).map(({ count }) => count)).toEqual([1]);
+  });
+
+  it('replays depend on each other as the dead tasks did, and keep the assigned agent', async () => {
+    // Its coordinator ends the tasks that depend on a failed one.
+    const leading = await sharedServer('all');
+    workspace = await leading.newWorkspace();
+    agent = await workspace.newAgent({ maxConcurrentTasks: 50 });
+    const policy = 'fail';
+    const tasks = [
+      { ref: 'build' },
+      { ref: 'fetch' },
+      { ref: 'test', dependsOn: [{ ref: 'build', policy }], agentId: agent.id },
+      { ref: 'ship', dependsOn: [{ ref: 'test', policy }, { ref: 'fetch' }] },
+    ].map((task) => ({ title: task.ref, taskType: 'test', maxRetries: 0, ...task }));
+    const made = await workspace.api.post<{ ids: string[] }>('/agent-tasks/batch', { tasks });
+    const [build = '', fetched = '', test = '', ship = ''] = made.body.ids;
+    for (const { task, run } of await claim()) {
+      const end = task.id === fetched ? ['complete', {}] : ['fail', { error: { message: 'no' } }];
+      await agent.api.post(`/runs/${run.id}/${end[0]}`, end[1]);
+    }
+    const fingerprint = async () => (await read(ship)).failureFingerprint;
+    await waitFor('the end of the last task', fingerprint);
+    const alone = await replay({ ids: [test] });
+    const skips = [{ code: 'dependency_failed', count: 1 }];
+    expect(alone.body).toEqual({ matched: 1, replayed: 0, skipped: 1, skips, ids: [] });
+
+    const { body } = await replay({ ids: [ship, test, build] });
+    expect(body).toMatchObject({ matched: 3, replayed: 3, skips: [] });
+    const replays = await Promise.all(body.ids.map(read));
+    const of = (dead: string) => replays.find(({ replaysId }) => replaysId === dead);
+    expect(of(build)).toMatchObject({ dependsOn: [], requiredCapabilities: [] });
+    expect(of(test)).toMatchObject({
+      dependsOn: [of(build)?.id],
+      requiredCapabilities: [`agent:${agent.id}`],
+    });
+    expect(of(ship)?.dependsOn.sort()).toEqual([fetched, of(test)?.id].sort());
+    expect(of(ship)).toMatchObject({ unmetDependencies: 1 });
+    expect((await claim()).map(({ task }) => task.id)).toEqual([of(build)?.id]);
+    await leading.stop();
+  });
+
+  it('a replay waits for the earlier replay of its prerequisite, also in another request', async () => {
+    const dead: string[] = [];
+    // A transaction replays up to 100.
+    for (let batch = 0; batch < 3; batch++) {
+      dead.push(...(await fail(Array.from({ length: 40 }, () => 'no'))));
+    }
+    const [first = '', last = ''] = [dead[0], dead.at(-1)];
+    await server.db.owner.query(
+      `INSERT INTO task_dependencies (workspace_id, task_id, depends_on_id, policy, settled_at)
+       VALUES ($1, $2, $3, 'fail', now()), ($1, $3, $4, 'fail', now())`,
+      [workspace.id, first, last, dead[1]],
+    );
+    const earlier = await replay({ ids: [dead[1]] });
+    const { body } = await replay({ filter: { deadLetter: true } });
+    expect(body).toMatchObject({ matched: 119, replayed: 119, skips: [] });
+    const { body: pending } = await workspace.api.get<{ items: Task[] }>('/agent-tasks?limit=200');
+    const of = (id: string) => pending.items.find(({ replaysId }) => replaysId === id);
+    expect(of(last)?.dependsOn).toEqual(earlier.body.ids);
+    expect(of(first)?.dependsOn).toEqual([of(last)?.id]);
   });
 
   it('a replay names tasks', async () => {

@@ -1,6 +1,7 @@
 import { command, query } from '#lib/database';
 import type { ColumnOfTask, Original } from '#lib/secrets';
-import { recordOfChange } from '#lib/transitions';
+import { endedBadly, recordOfChange } from '#lib/transitions';
+import type { DeadEdge } from '../domain/replay-request.js';
 import type { TaskRow } from '../domain/task-view.js';
 import { TASK_COLUMNS } from '../store/task-columns.sql.js';
 
@@ -46,17 +47,39 @@ FROM page p CROSS JOIN LATERAL (
 ORDER BY p.count DESC, p.fingerprint`,
 );
 
-/** A dead task with the originals of its secrets. */
+/** A dead task with the originals of its secrets, and its dependencies. */
 export interface DeadTaskRow extends TaskRow {
   originals: Original<ColumnOfTask>[] | null;
+  edges: DeadEdge[] | null;
 }
 
-/** Those of the tasks that are in the dead letter. Index: primary keys. $1 workspace, $2 tasks. */
+/**
+ * The last replay of a prerequisite, or the prerequisite itself. Each replay is younger than the
+ * task that it replays, so the walk ends.
+ */
+const LAST_REPLAY = `
+  WITH RECURSIVE later (id, next) AS (
+    SELECT p.id, p.replayed_by_id FROM agent_tasks p WHERE p.workspace_id = $1 AND p.id = d.depends_on_id
+    UNION ALL
+    SELECT p.id, p.replayed_by_id FROM later l
+    JOIN agent_tasks p ON p.workspace_id = $1 AND p.id = l.next
+  )
+  SELECT p.* FROM later l JOIN agent_tasks p ON p.workspace_id = $1 AND p.id = l.id
+  WHERE l.next IS NULL`;
+
+/**
+ * Those of the tasks that are in the dead letter, with their dependencies. Index: primary
+ * keys. $1 workspace, $2 tasks.
+ */
 export const deadTasks = query<DeadTaskRow>(
   'dead_tasks',
   `
 SELECT ${TASK_COLUMNS}, (SELECT jsonb_agg(to_jsonb(s)) FROM task_secrets s
-  WHERE s.workspace_id = $1 AND s.task_id = t.id) AS originals
+  WHERE s.workspace_id = $1 AND s.task_id = t.id) AS originals,
+  (SELECT jsonb_agg(jsonb_build_object('taskId', p.id, 'policy', d.policy,
+      'isDead', p.failure_fingerprint IS NOT NULL, 'endedBadly', ${endedBadly('p')}) ORDER BY p.id)
+    FROM task_dependencies d CROSS JOIN LATERAL (${LAST_REPLAY}) p
+    WHERE d.workspace_id = $1 AND d.task_id = t.id) AS edges
 FROM agent_tasks t
 WHERE t.workspace_id = $1 AND t.id = ANY ($2::uuid[]) AND t.failure_fingerprint IS NOT NULL
 ORDER BY t.id`,

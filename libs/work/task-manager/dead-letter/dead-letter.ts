@@ -13,7 +13,7 @@ import { TaskSecrets } from '#lib/secrets';
 import { BulkCommands, type BulkRequest } from '../commands/bulk-commands.js';
 import { TaskCreation } from '../creation/task-creation.js';
 import type { TaskRequest } from '../domain/new-task.js';
-import { replayRequest } from '../domain/replay-request.js';
+import { replayableTogether, replayRequest } from '../domain/replay-request.js';
 import {
   type DeadLetterGroupRow,
   type DeadTaskRow,
@@ -44,8 +44,27 @@ export interface ReplayResult {
   matched: number;
   replayed: number;
   skipped: number;
+  /** Why tasks were skipped, by code. */
+  skips: Skip[];
   /** Ids of the first 1,000 new tasks. */
   ids: string[];
+}
+
+export interface Skip {
+  /** `not_in_dead_letter`, `dependency_failed`, or the code of the error that refused the task. */
+  code: string;
+  count: number;
+}
+
+/** A request with its result so far. */
+interface Work {
+  caller: Caller;
+  request: ReplayRequest;
+  result: ReplayResult;
+  /** Tasks whose prerequisites must be replayed before. */
+  later: string[];
+  /** Whether the tasks of `later` wait for each other or for nothing that is replayed. */
+  isStuck: boolean;
 }
 
 const IDS_SHOWN = 1_000;
@@ -76,56 +95,78 @@ export class DeadLetter {
   }
 
   /**
-   * Creates a new task for each dead one, which then leaves the dead letter. Tasks that are not in
-   * it, or whose new task is refused, are skipped. A repetition after an interruption continues
-   * with the rest.
+   * Creates a new task for each dead one, which then leaves the dead letter. It depends on the
+   * replays of the prerequisites of the dead one, or on these themselves. Tasks that are not in the
+   * dead letter, whose new task is refused, or would fail because of a prerequisite that ended
+   * without success, are skipped. A repetition after an interruption continues with the rest.
    *
    * @throws DroverError `validation_failed`, `task_not_found`, `queue_full` and as bulk commands
    */
   async replay(caller: Caller, request: ReplayRequest): Promise<ReplayResult> {
-    const result: ReplayResult = { matched: 0, replayed: 0, skipped: 0, ids: [] };
+    const result: ReplayResult = { matched: 0, replayed: 0, skipped: 0, skips: [], ids: [] };
+    const work: Work = { caller, request, result, later: [], isStuck: false };
     for await (const ids of this.bulk.selected(caller, deadOnly(request))) {
       result.matched += ids.length;
-      const tenant = this.database.tenant(caller.workspaceId);
-      for (let start = 0; start < ids.length; start += AT_ONCE) {
-        const params = [caller.workspaceId, ids.slice(start, start + AT_ONCE)];
-        await this.replayRows(caller, await tenant.rows(deadTasks, params), { request, result });
-      }
+      await this.replayIds(work, ids);
     }
-    result.skipped = result.matched - result.replayed;
+    await this.replayLater(work);
     return result;
   }
 
+  /** Repeats tasks that came before their prerequisites, until a pass replays none of them. */
+  private async replayLater(work: Work): Promise<void> {
+    while (work.later.length > 0) {
+      // A chain in descending order takes one pass.
+      const ids = work.later.reverse();
+      work.later = [];
+      await this.replayIds(work, ids);
+      const replayedNone = work.later.length === ids.length;
+      if (replayedNone && work.isStuck) return skip(work, 'dependency_failed', ids.length);
+      work.isStuck ||= replayedNone;
+    }
+  }
+
+  private async replayIds(work: Work, ids: readonly string[]): Promise<void> {
+    const { workspaceId } = work.caller;
+    const tenant = this.database.tenant(workspaceId);
+    for (let start = 0; start < ids.length; start += AT_ONCE) {
+      const asked = ids.slice(start, start + AT_ONCE);
+      const rows = await tenant.rows(deadTasks, [workspaceId, asked]);
+      skip(work, 'not_in_dead_letter', asked.length - rows.length);
+      const now = new Set(replayableTogether(rows, work.isStuck));
+      work.later.push(...rows.filter((row) => !now.has(row)).map(({ id }) => id));
+      await this.replayRows(work, [...now]);
+    }
+  }
+
   /** If one is refused, each is replayed alone. */
-  private async replayRows(
-    caller: Caller,
-    rows: readonly DeadTaskRow[],
-    { request, result }: { request: ReplayRequest; result: ReplayResult },
-  ): Promise<void> {
+  private async replayRows(work: Work, rows: readonly DeadTaskRow[]): Promise<void> {
+    const { result } = work;
     if (rows.length === 0) return;
     try {
-      const ids = await this.replayTogether(caller, rows, { request, before: result.replayed });
+      const ids = await this.replayTogether(work, rows);
       result.replayed += ids.length;
       result.ids.push(...ids.slice(0, IDS_SHOWN - result.ids.length));
     } catch (error) {
-      const isSkipped = error instanceof Left || isRefusal(error);
-      if (!isSkipped || isUnreachable(error)) throw error;
-      if (rows.length === 1) return;
-      for (const row of rows) await this.replayRows(caller, [row], { request, result });
+      const code = codeOfSkip(error);
+      if (code === undefined || isUnreachable(error)) throw error;
+      if (rows.length === 1) return skip(work, code, 1);
+      for (const { id } of rows) await this.replayIds(work, [id]);
     }
   }
 
   private async replayTogether(
-    caller: Caller,
+    { caller, request, result }: Work,
     rows: readonly DeadTaskRow[],
-    { request, before }: { request: ReplayRequest; before: number },
   ): Promise<string[]> {
+    const dead = rows.map(({ id }) => id);
+    const together = new Set(dead);
     const tasks: TaskRequest[] = [];
     for (const row of rows) {
-      const delay = delayOf(request.perMinute, before + tasks.length);
-      tasks.push({ ...replayRequest(await this.opened(row), request.inputContext), ...delay });
+      const delay = delayOf(request.perMinute, result.replayed + tasks.length);
+      const task = replayRequest(await this.opened(row), request.inputContext, together);
+      tasks.push({ ...task, ...delay });
     }
-    const dead = rows.map(({ id }) => id);
     return this.creation.createTogether(caller, tasks, async (tx, ids) => {
       const { kind, id } = actorOf(caller);
       const record = [kind, id, '{}', ['replayedById', 'failureFingerprint']];
@@ -159,8 +200,20 @@ function delayOf(perMinute: number | undefined, n: number): { delaySeconds?: num
   return delaySeconds > 0 ? { delaySeconds } : {};
 }
 
-function isRefusal(error: unknown): boolean {
-  return error instanceof DroverError && error.spec.status < 500 && error.spec.status !== 429;
+/** The reason to skip the task. Undefined if the error ends the request. */
+function codeOfSkip(error: unknown): string | undefined {
+  if (error instanceof Left) return 'not_in_dead_letter';
+  const isRefusal =
+    error instanceof DroverError && error.spec.status < 500 && error.spec.status !== 429;
+  return isRefusal ? error.code : undefined;
+}
+
+function skip({ result }: Work, code: string, count: number): void {
+  if (count === 0) return;
+  result.skipped += count;
+  const known = result.skips.find((one) => one.code === code);
+  if (known) known.count += count;
+  else result.skips.push({ code, count });
 }
 
 function camelCase(column: string): string {

@@ -317,7 +317,9 @@ describe('GET /agent-tasks/:id/dependencies/graph', () => {
     const ofLeft = await graph(left);
     expect(idsOf(ofLeft)).toEqual([first, left, last].sort());
     expect(ofLeft.truncated).toBe(false);
-    expect(ofLeft.tasks).toContainEqual({ taskId: first, title: 'A task', status: 'ABORTED' });
+    const ended = { retryAt: null, abortReason: 'cancelled', pausedFor: null };
+    const cancelled = { taskId: first, title: 'A task', status: 'ABORTED', ...ended };
+    expect(ofLeft.tasks).toContainEqual(cancelled);
     const ofLast = await graph(last);
     expect(idsOf(ofLast)).toEqual([first, left, right, last].sort());
     expect(ofLast.edges).toHaveLength(4);

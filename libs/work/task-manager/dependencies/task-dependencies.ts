@@ -12,6 +12,7 @@ import {
 } from '../domain/dependencies.js';
 import type {
   DependenciesView,
+  GraphTaskView,
   NeighbourView,
   TaskGraphView,
 } from '../domain/dependencies-view.js';
@@ -25,7 +26,7 @@ import {
   waitingFor,
   writeEdges,
 } from '../store/dependency-edges.sql.js';
-import { graphEdges, graphTasks } from './task-graph.sql.js';
+import { graphEdges, type GraphTaskRow, graphTasks } from './task-graph.sql.js';
 import { lockPrerequisites } from '../store/lock-prerequisites.sql.js';
 import { type LockedTask, lockTasks } from '#lib/transitions';
 import { recountDependencies } from '../store/recount-dependencies.sql.js';
@@ -92,7 +93,7 @@ export class TaskDependencies {
     const edges = await tenant.rows(graphEdges, [workspaceId, ids, GRAPH_EDGES + 1]);
     return {
       taskId,
-      tasks: tasks.map(({ id, title, status }) => ({ taskId: id, title, status })),
+      tasks: tasks.map(toGraphTask),
       edges: edges.slice(0, GRAPH_EDGES).map(({ task_id, depends_on_id, policy, settled }) => {
         return { taskId: task_id, dependsOnId: depends_on_id, policy, settled };
       }),
@@ -206,6 +207,17 @@ async function write(
   return {
     becameReady: changed?.became_ready ?? false,
     needsSettlement: [...prerequisites.values()].some((task) => task.ended_without_success),
+  };
+}
+
+function toGraphTask({ id, title, status, ...row }: GraphTaskRow): GraphTaskView {
+  return {
+    taskId: id,
+    title,
+    status,
+    retryAt: row.retry_at?.toISOString() ?? null,
+    abortReason: row.abort_reason,
+    pausedFor: row.paused_for,
   };
 }
 

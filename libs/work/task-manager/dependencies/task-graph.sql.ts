@@ -1,11 +1,14 @@
 import { query } from '#lib/database';
-import type { TaskStatus } from '#lib/transitions';
+import type { PausedFor, TaskStatus } from '#lib/transitions';
 import type { DependencyPolicy } from '../domain/task-view.js';
 
 export interface GraphTaskRow {
   id: string;
   title: string;
   status: TaskStatus;
+  retry_at: Date | null;
+  abort_reason: string | null;
+  paused_for: PausedFor | null;
   /** Whether that side was walked to its end. */
   whole: boolean;
 }
@@ -36,7 +39,8 @@ WITH RECURSIVE before (id) AS (
 ), sides (before, after) AS (
   SELECT ARRAY(SELECT id FROM before LIMIT $3 + 1), ARRAY(SELECT id FROM after LIMIT $3 + 1)
 )
-SELECT t.id, t.title, t.status, cardinality(s.before) <= $3 AND cardinality(s.after) <= $3 AS whole
+SELECT t.id, t.title, t.status, t.retry_at, t.abort_reason, t.paused_for,
+  cardinality(s.before) <= $3 AND cardinality(s.after) <= $3 AS whole
 FROM sides s JOIN agent_tasks t
   ON t.workspace_id = $1 AND t.id = ANY(s.before[:$3] || s.after[:$3])
 ORDER BY t.id`,

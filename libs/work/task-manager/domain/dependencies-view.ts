@@ -1,4 +1,4 @@
-import type { TaskStatus } from '#lib/transitions/domain';
+import type { PausedFor, TaskStatus } from '#lib/transitions/domain';
 import type { DependencyPolicy } from './task-view.js';
 
 /** A task at the other end of a dependency. */
@@ -32,6 +32,10 @@ export interface GraphTaskView {
   taskId: string;
   title: string;
   status: TaskStatus;
+  /** The time of its next retry, if it waits for one. */
+  retryAt: string | null;
+  abortReason: string | null;
+  pausedFor: PausedFor | null;
 }
 
 export interface GraphEdgeView {

@@ -199,3 +199,21 @@ it('a workspace has at most 1,000 templates', async () => {
     body: { code: 'task_template_limit', limit: 1_000 },
   });
 });
+
+it('a task with the public form of a secret is refused, alone and in a batch', async () => {
+  const copy = { title: 'Copy', ...DEPLOY, secrets: { TOKEN: HIDDEN }, metadata: { a: [HIDDEN] } };
+  const errorsOf = async (path: string, body: object) => {
+    const { status, body: problem } = await workspace.api.post<{ errors: { field: string }[] }>(
+      path,
+      body,
+    );
+    expect(status).toBe(400);
+    return problem.errors.map(({ field }) => field).sort();
+  };
+  expect(await errorsOf('/agent-tasks', copy)).toEqual(['metadata.a[0]', 'secrets.TOKEN']);
+  const tasks = [
+    { title: 'T', taskType: 'test' },
+    { title: 'C', taskType: 'test', inputContext: { key: HIDDEN } },
+  ];
+  expect(await errorsOf('/agent-tasks/batch', { tasks })).toEqual(['tasks[1].inputContext.key']);
+});

@@ -60,6 +60,7 @@ export const prerequisite = {
   status: 'RUNNING' as const,
   policy: 'block' as const,
   endedWithoutSuccess: false,
+  retryAt: null,
 };
 
 export const failedPrerequisite = {

@@ -104,6 +104,8 @@ export function facts({ task, ...rest }: Overrides = {}): ExplainFacts {
       awaitedStart: null,
       awaitedKey: null,
       concurrencyLimit: null,
+      debounceKey: null,
+      replay: null,
       heldBack: heldBackBy({ ...rest, ...task }),
       budgets: [],
       providerLimits: [],

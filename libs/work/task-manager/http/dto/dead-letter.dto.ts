@@ -4,6 +4,7 @@ import type {
   DeadLetterGroup,
   ReplayRequest,
   ReplayResult,
+  Skip,
 } from '../../dead-letter/dead-letter.js';
 import { BulkFilterDto } from './command.dto.js';
 import { ShownId, ShownInt, ShownText, ShownTextOrNull, ShownTexts, ShownTime } from './shown.js';
@@ -49,13 +50,21 @@ export class ReplayDto implements ReplayRequest {
   perMinute?: number;
 }
 
+export class SkipDto implements Skip {
+  @ShownText({
+    description:
+      'The reason: `not_in_dead_letter`, the code of the error that refused the new task, or ' +
+      '`dependency_failed`: it would fail because of a task that ended without success',
+  })
+  code!: string;
+  @ShownInt({ description: 'The number of tasks' }) count!: number;
+}
+
 export class ReplayResultDto implements ReplayResult {
   @ShownInt({ description: 'The number of tasks that the ids name or the filter matches' })
   matched!: number;
   @ShownInt({ description: 'The number of new tasks' }) replayed!: number;
-  @ShownInt({
-    description: 'The number of tasks outside the dead letter, or whose new task was refused',
-  })
-  skipped!: number;
+  @ShownInt({ description: 'The number of tasks without a new task' }) skipped!: number;
+  @ApiProperty({ type: [SkipDto], description: 'The reasons to skip tasks' }) skips!: SkipDto[];
   @ShownTexts({ description: 'The ids of the new tasks, at most 1,000' }) ids!: string[];
 }

@@ -8,7 +8,14 @@ import type {
   TaskGraphView,
 } from '../../domain/dependencies-view.js';
 import { LOG_LEVELS, type LogLevel, type LogView } from '../../domain/log-view.js';
-import { RUN_STATES, type RunState, TASK_STATUSES, type TaskStatus } from '#lib/transitions';
+import {
+  PAUSED_FOR,
+  type PausedFor,
+  RUN_STATES,
+  type RunState,
+  TASK_STATUSES,
+  type TaskStatus,
+} from '#lib/transitions';
 import {
   DEPENDENCY_POLICIES,
   type DependencyPolicy,
@@ -166,6 +173,11 @@ export class GraphTaskDto implements GraphTaskView {
   @ShownId() taskId!: string;
   @ShownText() title!: string;
   @ShownOneOf(TASK_STATUSES) status!: TaskStatus;
+  @ShownTimeOrNull({ description: 'The time at which the server retries an ABORTED task' })
+  retryAt!: string | null;
+  @ShownTextOrNull({ description: '`cancelled` if somebody cancelled it' })
+  abortReason!: string | null;
+  @ApiProperty({ enum: PAUSED_FOR, type: 'string', nullable: true }) pausedFor!: PausedFor | null;
 }
 
 export class GraphEdgeDto implements GraphEdgeView {
