@@ -83,6 +83,9 @@ export async function hintAtOther(cli: Cli, kind: Kind, word: string): Promise<s
   return undefined;
 }
 
+/** A terminated agent is found by its name as well. */
+const ANY_STATUS = ['STARTING', 'IDLE', 'WORKING', 'DRAINING', 'ERROR', 'TERMINATED'] as const;
+
 type Find = (cli: Cli, word: string) => Promise<Found[]>;
 
 const FIND: Record<Kind, Find> = {
@@ -92,11 +95,16 @@ const FIND: Record<Kind, Find> = {
     const { items } = await drover.get('/api/v1/agent-tasks', { params: { query } });
     return items.map(({ id, title }) => ({ id, name: title }));
   },
-  agent: among(({ drover }) =>
-    readList(ALL, (query) => drover.get('/api/v1/agents', { params: { query } })),
+  agent: among(
+    ({ drover }) =>
+      readList(ALL, (page) =>
+        drover.get('/api/v1/agents', { params: { query: { status: [...ANY_STATUS], ...page } } }),
+      ),
+    ({ status }) => status !== 'TERMINATED',
   ),
-  project: among(({ drover }) =>
-    readList(ALL, (query) => drover.get('/api/v1/projects', { params: { query } })),
+  project: among(
+    ({ drover }) => readList(ALL, (query) => drover.get('/api/v1/projects', { params: { query } })),
+    ({ archivedAt }) => archivedAt === null,
   ),
   repo: among(({ drover }) =>
     readList(ALL, (query) => drover.get('/api/v1/repositories', { params: { query } })),
@@ -130,11 +138,19 @@ const FIND: Record<Kind, Find> = {
   }),
 };
 
-/** A name counts before the beginning of an id. */
-function among(read: (cli: Cli) => Promise<Found[]>): Find {
+/**
+ * A name counts before the beginning of an id. A name of a thing that is in use counts before the
+ * same name of one that is not.
+ */
+function among<Thing extends Found>(
+  read: (cli: Cli) => Promise<Thing[]>,
+  isInUse: (thing: Thing) => boolean = () => true,
+): Find {
   return async (cli, word) => {
     const all = await read(cli);
     const named = all.filter(({ id, name }) => name === word || id === word);
+    const inUse = named.filter(isInUse);
+    if (inUse.length > 0) return inUse;
     if (named.length > 0 || !PART.test(word)) return named;
     return all.filter(({ id }) => id.startsWith(word.toLowerCase()));
   };

@@ -7,6 +7,7 @@ import {
   timeOfEntry,
   WHY_NO_ESTIMATE,
 } from '#lib/api-client';
+import type { TaskNames } from './task-names.js';
 import type { Output, Colour } from './output/output.js';
 import { clean } from './output/clean.js';
 import { formatAge, formatDuration } from './output/output.js';
@@ -28,7 +29,7 @@ export function isFinished({ status, retryAt }: Task): boolean {
 }
 
 /** Formats the status. A task that waits for people or for its retry says so. */
-function formatStatus({ status, pausedFor, retryAt, abortReason }: Task): string {
+export function formatStatus({ status, pausedFor, retryAt, abortReason }: Task): string {
   if (retryAt !== null) return `RETRYING in ${formatUntil(retryAt)}`;
   if (status === 'ABORTED' && abortReason === 'cancelled') return 'CANCELLED';
   if (status !== 'PAUSED') return status;
@@ -46,8 +47,8 @@ export const TASK_COLUMNS: readonly Column<Task>[] = [
   { title: 'age', of: ({ createdAt }) => formatAge(createdAt) },
 ];
 
-/** @param agent the name of its agent */
-export function showTask(out: Output, task: Task, agent: string | null): void {
+export function showTask(out: Output, task: Task, names: TaskNames): void {
+  const { concurrencyKey, concurrencyLimit } = task;
   out.record(task, [
     ['id', task.id],
     ['title', task.title],
@@ -56,9 +57,19 @@ export function showTask(out: Output, task: Task, agent: string | null): void {
     ['description', task.description],
     ['progress', `${task.progressPercent}%${task.currentStep ? `, ${task.currentStep}` : ''}`],
     ['priority', task.priority],
-    ['agent', agent],
+    ['agent', names.agent],
     ['run', task.runId],
-    ['project', task.projectId],
+    ['project', names.project],
+    ['milestone', names.milestone],
+    ['schedule', names.schedule],
+    ['scheduled for', task.scheduledFor],
+    ['start at', task.startAt],
+    ['expires at', task.queueExpiresAt],
+    ['concurrency key', concurrencyKey && `${concurrencyKey}, limit ${concurrencyLimit ?? 1}`],
+    ['debounce key', task.debounceKey],
+    ['replays', task.replaysId],
+    ['replayed by', task.replayedById],
+    ['dead letter', task.failureFingerprint],
     ['retries', `${task.retryCount} of ${task.maxRetries}`],
     ['retry at', task.retryAt],
     ['depends on', task.dependsOn.join(', ')],
@@ -120,9 +131,10 @@ const COLOURS: Partial<Record<string, Colour>> = {
   WARN: 'yellow',
 };
 
-export function colourWord(out: Output, word: string): string {
+/** @param text the text in the colour of the word */
+export function colourWord(out: Output, word: string, text = word): string {
   const colour = COLOURS[word];
-  return colour ? out.paint(colour, word) : word;
+  return colour ? out.paint(colour, text) : text;
 }
 
 /** Formats a log entry for a terminal. A message of several lines keeps its lines. */

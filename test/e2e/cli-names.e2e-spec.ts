@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { newId } from '#lib/kernel';
 import { anAgent } from '../support/factories.js';
@@ -117,6 +118,51 @@ it('digits stand for a question, also when it is closed', async () => {
   expect((await drover(['question', 'answer', digits, 'Because'])).code).toBe(0);
   expect(await json('question', 'show', digits)).toMatchObject({ id, answer: 'Because' });
   expect((await drover(['question', 'show', 'why'])).stderr).toContain('drover question list');
+});
+
+it('options select many tasks, and a task shows its project, schedule, start and keys', async () => {
+  await drover(['api', 'POST', '/projects', '{"name": "Many"}']);
+  await drover(['schedule', 'create', 'later', '--every', '1h', '--project', 'Many', '--', 'true']);
+  const times = ['--delay', '1h', '--expires-at', '2099-01-01T00:00:00Z'];
+  const keys = ['--concurrency-key', 'k', '--debounce-key', 'd'];
+  const fields = ['--title', 'One', '--type', 'nobody', '--project', 'Many', ...times, ...keys];
+  const one = (await drover(['task', 'create', ...fields])).stdout.trim();
+  const other = (await drover(['task', 'create', ...fields.slice(0, 6)])).stdout.trim();
+  expect((await drover(['task', 'show', one])).stdout).toMatch(
+    /project\tMany\nstart at\t\S+\nexpires at\t2099\S+\nconcurrency key\tk, limit 1\ndebounce key\td\n/,
+  );
+  expect((await drover(['task', 'edit', one, other, '--priority', '9'])).code).toBe(0);
+  const scheduled = (await drover(['schedule', 'run', 'later'])).stdout.trim();
+  expect((await drover(['task', 'show', scheduled])).stdout).toContain('schedule\tlater\n');
+  expect((await drover(['task', 'cancel'])).code).toBe(2);
+  const select = [
+    '--project',
+    'Many',
+    '--type',
+    'nobody',
+    '--created-after',
+    '2026-01-01T00:00:00Z',
+  ];
+  const cancelled = await drover(['task', 'cancel', ...select]);
+  expect(cancelled.stdout).toBe('Tasks cancelled: 2 of 2\n');
+  const found = await json('task', 'list', ...select, '--status', 'cancelled', '--sort', 'oldest');
+  expect(found).toMatchObject([
+    { id: one, priority: 9 },
+    { id: other, priority: 9 },
+  ]);
+  expect(await json('task', 'list', '--id', other.slice(0, 28))).toMatchObject([{ id: other }]);
+  const due = await drover(['schedule', 'preview', '--cron', '0 0 1 1 *', '--count', '2']);
+  expect(due.stdout).toMatch(/^\d{4}-01-01T00:00:00\S*Z\n\d{4}-01-01T00:00:00\S*Z\n$/);
+});
+
+it('a name stands for the live agent of this name before a terminated one', async () => {
+  const [first, later] = [randomUUID(), randomUUID()];
+  const register = (id: string) => drover(['agent', 'register', id, '--name', 'again']);
+  expect((await register(first)).code).toBe(0);
+  expect((await drover(['agent', 'terminate', 'again'])).code).toBe(0);
+  expect(await json('agent', 'show', 'again')).toMatchObject({ id: first });
+  expect((await register(later)).code).toBe(0);
+  expect(await json('agent', 'show', 'again')).toMatchObject({ id: later });
 });
 
 it('an argument that names a thing of another kind gets a hint', async () => {

@@ -164,7 +164,7 @@ const terminate = (
   summary: string,
   result: string,
 ): CommandSpec => ({
-  usage: `${verb} <id>`,
+  usage: `${verb} <agent>`,
   summary,
   about: 'A service of workers starts the worker again, as a new agent. Stop the service as well.',
   options: [['--reason <text>', 'reason for the log']],

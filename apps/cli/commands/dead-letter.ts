@@ -47,7 +47,9 @@ const show: CommandSpec = {
 const replay: CommandSpec = {
   usage: 'replay [task...]',
   summary: 'Create new tasks like tasks of the dead letter',
-  about: 'Name tasks by ID, or select them by an option. Replayed tasks leave the dead letter.',
+  about:
+    'Name tasks by ID, or select them by an option. Replayed tasks leave the dead letter. Prints the ' +
+    'IDs of the new tasks.',
   options: [
     ['--group <group>', 'all tasks of this group'],
     ['--type <name>', 'all tasks of this type'],
@@ -72,7 +74,10 @@ const replay: CommandSpec = {
     const selected = isFiltered ? { filter } : { ids: [...ids] };
     const body = { ...selected, ...omitUndefined({ inputContext, perMinute }) };
     const result = await cli.drover.post('/api/v1/dead-letter/replay', { body });
-    cli.out.done(result, `Tasks replayed: ${result.replayed} of ${result.matched}`);
+    cli.out.done(result, ...result.ids);
+    if (cli.out.json) return;
+    cli.out.note(`Tasks replayed: ${result.replayed} of ${result.matched}`);
+    for (const { code, count } of result.skips) cli.out.note(`Tasks skipped: ${count}, ${code}`);
   },
 };
 

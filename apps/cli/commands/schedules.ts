@@ -115,6 +115,20 @@ const list: CommandSpec = {
   },
 };
 
+const preview: CommandSpec = {
+  usage: 'preview',
+  summary: 'List the next due times of a rule, without a schedule',
+  options: [...RULE_OPTIONS, ['--count <count>', 'number of due times (default 10)']],
+  examples: [`schedule preview --cron '0 9 * * MON-FRI' --time-zone Europe/Berlin`],
+  run: async (cli, _args, flags) => {
+    const { timeZone } = toRule(flags);
+    const body = { ...toRule(flags), count: flags.number('count') ?? DUE_TIMES };
+    const { items } = await cli.drover.post('/api/v1/schedules/preview', { body });
+    if (cli.out.json) return cli.out.value(items);
+    for (const { dueAt } of items) cli.out.line(cli.out.time(dueAt, timeZone));
+  },
+};
+
 const DUE_TIMES = 10;
 const OCCURRENCES = 10;
 
@@ -266,7 +280,7 @@ function formatMissed({ missed, missedLimit }: Schedule): string {
 const commands: Commands = {
   schedule: {
     summary: 'Create tasks at due times',
-    commands: [create, list, show, update, pause, resume, run, remove],
+    commands: [create, preview, list, show, update, pause, resume, run, remove],
   },
 };
 

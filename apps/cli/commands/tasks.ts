@@ -16,16 +16,18 @@ import { continueChange } from '../continue-change.js';
 import { readChange } from './changes.js';
 import { attachFiles } from '../attachments.js';
 import { TASK_OPTIONS, toTaskFields } from '../task-file.js';
+import { TASK_FILTERS, toTaskFilter } from '../task-filter.js';
+import { readTaskNames } from '../task-names.js';
 import { createTask } from './create-task.js';
 import {
   isFinished,
   formatLogEntry,
   colourWord,
+  formatStatus,
   showExplanation,
   showTask,
   type Task,
   TASK_COLUMNS,
-  type ListedStatus,
 } from '../task-view.js';
 
 const POLL_MS = 1_000;
@@ -36,36 +38,13 @@ const list: CommandSpec = {
   usage: 'list',
   summary: 'List tasks',
   options: [
-    [
-      '--status <status...>',
-      'statuses: PENDING, ASSIGNED, RUNNING, PAUSED, ABORTED, RETRYING, CANCELLED, FAILED, COMPLETED, ARCHIVED',
-    ],
-    ['--type <name>', 'task type'],
-    ['--tag <name...>', 'tags that the task must have'],
-    ['--agent <agent>', 'name or ID of the agent'],
-    ['--kind <kind>', 'kind of the coding agent, such as codex'],
-    ['--project <project>', 'name or ID of the project'],
-    ['--parent <task>', 'ID of the parent task'],
-    ['--schedule <schedule>', 'name or ID of the schedule that created the task'],
+    ...TASK_FILTERS,
     ['--sort <order>', `order: ${SORTS.join(', ')} (default newest)`],
-    ['--text <words>', 'words in the title or description'],
-    ['--asking', 'list only tasks with an open question'],
     ...LIST_OPTIONS,
   ],
   examples: ['task list --status RUNNING PENDING', 'task list --all --json | jq length'],
   run: async (cli, _args, flags) => {
-    const filter = omitUndefined({
-      status: flags.list('status')?.map((word) => word.toUpperCase()) as ListedStatus[] | undefined,
-      taskType: flags.text('type'),
-      tags: flags.list('tag'),
-      agentId: flags.text('agent'),
-      agentKind: flags.text('kind'),
-      projectId: flags.text('project'),
-      parentTaskId: flags.text('parent'),
-      scheduleId: flags.text('schedule'),
-      text: flags.text('text'),
-      waitsForAnswer: flags.has('asking') || undefined,
-    });
+    const filter = toTaskFilter(flags);
     const sort = flags.text('sort') as (typeof SORTS)[number] | undefined;
     const order = omitUndefined({ sort });
     const tasks = await readList(flags, (page) =>
@@ -83,9 +62,7 @@ const show: CommandSpec = {
   examples: ['task show 0198c0de-7000-7000-8000-000000000000'],
   run: async (cli, [id = '']) => {
     const task = await readTask(cli.drover, id);
-    const { agentId } = task;
-    const names = await agentNames(cli, agentId === null ? [] : [agentId]);
-    showTask(cli.out, task, agentId && (names.get(agentId) ?? agentId));
+    showTask(cli.out, task, await readTaskNames(cli, task));
   },
 };
 
@@ -100,15 +77,16 @@ const watch: CommandSpec = {
     for (;;) {
       const task = await readTask(drover, id);
       drover = printed === '' ? cli.patient : drover;
-      const { status, title, progressPercent, currentStep } = task;
-      if (status !== printed && !cli.out.json) {
+      const { status, title, progressPercent, currentStep, pausedFor, retryAt } = task;
+      const state = [status, pausedFor, retryAt].join();
+      if (state !== printed && !cli.out.json) {
         cli.out.progress('');
-        cli.out.line(
-          `${cli.out.logTime(new Date().toISOString())} ${colourWord(cli.out, status)} ${cleanLine(title)}`,
-        );
+        const at = cli.out.logTime(new Date().toISOString());
+        const shown = colourWord(cli.out, status, formatStatus(task));
+        cli.out.line(`${at} ${shown} ${cleanLine(title)}`);
       }
-      if (cli.out.json && status !== printed) cli.out.value(task);
-      printed = status;
+      if (cli.out.json && state !== printed) cli.out.value(task);
+      printed = state;
       if (isFinished(task)) return status === 'COMPLETED' ? EXIT.ok : EXIT.failed;
       cli.out.progress(`${formatBar(progressPercent)} ${currentStep ?? ''}`);
       await delay(POLL_MS);
@@ -149,13 +127,25 @@ const explain: CommandSpec = {
 
 const REASON = [['--reason <text>', 'reason for the log']] as const;
 
+const SELECTS =
+  'Name tasks by ID, or select all that match the options. A task must match all of them.';
+
 const cancel: CommandSpec = {
-  usage: 'cancel <task...>',
+  usage: 'cancel [task...]',
   summary: 'Cancel tasks; running agents are asked to stop',
-  options: [...REASON, ['--cascade', 'cancel dependent tasks too']],
-  examples: ['task cancel 0198c0de-7000-7000-8000-000000000000 --reason "not needed"'],
-  run: (cli, ids, flags) =>
-    runForEach(cli, ids, 'cancelled', (id) =>
+  about: SELECTS,
+  options: [
+    ...REASON,
+    ['--cascade', 'cancel dependent tasks too (for tasks by ID)'],
+    ...TASK_FILTERS,
+  ],
+  examples: [
+    'task cancel 0198c0de-7000-7000-8000-000000000000 --reason "not needed"',
+    'task cancel --status PENDING --tag nightly',
+  ],
+  run: (cli, ids, flags) => {
+    if (ids.length === 0 && flags.has('cascade')) throw usageError('--cascade needs task IDs.');
+    return runSelected(cli, { ids, flags, verb: 'cancel', result: 'cancelled' }, (id) =>
       cli.drover.post('/api/v1/agent-tasks/{id}/cancel', {
         params: { path: { id } },
         body: omitUndefined({
@@ -163,7 +153,8 @@ const cancel: CommandSpec = {
           cascade: flags.has('cascade') || undefined,
         }),
       }),
-    ),
+    );
+  },
 };
 
 const pause: CommandSpec = {
@@ -183,25 +174,65 @@ const pause: CommandSpec = {
     ),
 };
 
-/** Defines a command whose only option is a reason. */
-function transition(
-  verb: 'resume' | 'retry' | 'archive',
-  summary: string,
-  result: string,
-): CommandSpec {
+const resume: CommandSpec = {
+  usage: 'resume <task...>',
+  summary: 'Resume paused tasks',
+  options: REASON,
+  examples: ['task resume 0198c0de-7000-7000-8000-000000000000'],
+  run: (cli, ids, flags) =>
+    runForEach(cli, ids, 'resumed', (id) =>
+      cli.drover.post('/api/v1/agent-tasks/{id}/resume', {
+        params: { path: { id } },
+        body: omitUndefined({ reason: flags.text('reason') }),
+      }),
+    ),
+};
+
+/** Defines a command for tasks by ID or by filter. */
+function transition(verb: 'retry' | 'archive', summary: string, result: string): CommandSpec {
   return {
-    usage: `${verb} <task...>`,
+    usage: `${verb} [task...]`,
     summary,
-    options: REASON,
-    examples: [`task ${verb} 0198c0de-7000-7000-8000-000000000000`],
+    about: SELECTS,
+    options: [...REASON, ...TASK_FILTERS],
+    examples: [
+      `task ${verb} 0198c0de-7000-7000-8000-000000000000`,
+      `task ${verb} --status FAILED --project shop`,
+    ],
     run: (cli, ids, flags) =>
-      runForEach(cli, ids, result, (id) =>
+      runSelected(cli, { ids, flags, verb, result }, (id) =>
         cli.drover.post(`/api/v1/agent-tasks/{id}/${verb}`, {
           params: { path: { id } },
           body: omitUndefined({ reason: flags.text('reason') }),
         }),
       ),
   };
+}
+
+interface Selected {
+  ids: readonly string[];
+  flags: Flags;
+  verb: 'cancel' | 'retry' | 'archive';
+  result: string;
+}
+
+/** Sends one request for each task, or one for all that the options select. */
+async function runSelected(
+  cli: Cli,
+  { ids, flags, verb, result }: Selected,
+  send: (id: string) => Promise<Task>,
+): Promise<number> {
+  const filter = toTaskFilter(flags);
+  const isFiltered = Object.keys(filter).length > 0;
+  if (isFiltered === ids.length > 0) {
+    const advice = `Give task IDs or options: \`drover task ${verb} --status FAILED\`.`;
+    throw usageError('The command needs either tasks or options that select them.', advice);
+  }
+  if (!isFiltered) return runForEach(cli, ids, result, send);
+  const body = { filter, ...omitUndefined({ reason: flags.text('reason') }) };
+  const done = await cli.drover.post(`/api/v1/agent-tasks/bulk/${verb}`, { body });
+  cli.out.done(done, `Tasks ${result}: ${done.changed} of ${done.matched}`);
+  return EXIT.ok;
 }
 
 async function runForEach(
@@ -227,19 +258,33 @@ async function runForEach(
   return exitCode;
 }
 
+/** The fields of a task that a PATCH can change. */
+const EDITABLE = [
+  'title',
+  'description',
+  'priority',
+  'project',
+  'assign-to',
+  'capability',
+  'tag',
+  'secret',
+  'timeout',
+  'max-retries',
+  'retry-backoff',
+  'estimated-tokens',
+];
+
 const edit: CommandSpec = {
-  usage: 'edit <task>',
-  summary: 'Change the fields of a task',
-  options: TASK_OPTIONS.filter(
-    ([flags]) => !/^--(type|input|env|depends-on|attach|repo)\b/.test(flags),
-  ),
+  usage: 'edit <task...>',
+  summary: 'Change the fields of tasks',
+  options: TASK_OPTIONS.filter(([flag]) => EDITABLE.some((name) => flag.startsWith(`--${name} `))),
   examples: ['task edit 0198c0de-7000-7000-8000-000000000000 --priority 9 --tag urgent'],
-  run: async (cli, [id = ''], flags) => {
+  run: async (cli, ids, flags) => {
     const body = toTaskFields(flags, []);
     if (Object.keys(body).length === 0) throw usageError('Nothing to change.');
-    const params = { path: { id } };
-    const task = await cli.drover.patch('/api/v1/agent-tasks/{id}', { params, body });
-    cli.out.done(task, `${task.id} updated to version ${task.version}`);
+    return runForEach(cli, ids, 'updated', (id) =>
+      cli.drover.patch('/api/v1/agent-tasks/{id}', { params: { path: { id } }, body }),
+    );
   },
 };
 
@@ -376,7 +421,7 @@ const commands: Commands = {
       cancel,
       transition('retry', 'Retry failed or aborted tasks', 'requeued'),
       pause,
-      transition('resume', 'Resume paused tasks', 'resumed'),
+      resume,
       transition('archive', 'Archive finished tasks', 'archived'),
       edit,
       message,

@@ -17,7 +17,7 @@ const list: CommandSpec = {
     cli.out.rows(
       users,
       [
-        { title: 'id', of: ({ id }) => id },
+        { title: 'id', isId: true, of: ({ id }) => id },
         { title: 'email', of: ({ email }) => email, wide: true },
         { title: 'name', of: ({ name }) => name, wide: true },
         { title: 'operator', of: ({ isOperator }) => (isOperator ? 'yes' : null) },
