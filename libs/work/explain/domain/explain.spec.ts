@@ -26,6 +26,9 @@ import {
 } from './testing/facts.js';
 import { TASK_STATUSES } from '../../transitions/domain/task-state.js';
 
+const REPLAY = { taskId: 'task-2', title: 'Build', status: 'RUNNING' } as const;
+const RETRIED = { ...prerequisite, status: 'ABORTED', retryAt: '2026-03-01T13:00:00Z' } as const;
+
 const cases: [string, Overrides, string[], RegExp?][] = [
   ['no agent at all', {}, ['no_capable_agent'], /No agent is registered/],
   [
@@ -215,42 +218,20 @@ const cases: [string, Overrides, string[], RegExp?][] = [
       task: {
         awaitedStart: NOW,
         awaitedKey: 'deploy',
+        debounceKey: 'save',
         concurrencyLimit: 1,
         unmetDependencies: 2,
         heldBack: ['waiting_for_dependency'],
       },
     },
     ['waiting_for_start', 'waiting_for_slot'],
-    /key "deploy", of which 1 task runs at once/,
-  ],
-  [
-    'a start that a debounce key moves',
-    {
-      task: {
-        awaitedStart: LATER,
-        debounceKey: 'save',
-        unmetDependencies: 1,
-        heldBack: ['waiting_for_dependency'],
-      },
-      agents: free,
-    },
-    ['waiting_for_start'],
-    /debounce key "save" moves that start/,
-  ],
-  [
-    'a prerequisite that is retried',
-    {
-      agents: free,
-      dependencies: [{ ...prerequisite, status: 'ABORTED', retryAt: '2026-03-01T13:00:00Z' }],
-    },
-    ['waiting_for_dependency'],
-    /"Build", which is retried at 2026-03-01T13:00:00Z\./,
+    /debounce key "save" moves that start\..*key "deploy", of which 1 task runs at once/,
   ],
   [
     'what its dependencies wait for',
-    { agents: free, dependencies: [prerequisite], roots: [failedPrerequisite, prerequisite] },
+    { agents: free, dependencies: [prerequisite], roots: [failedPrerequisite, RETRIED] },
     ['waiting_for_dependency', 'waiting_further_up', 'waiting_further_up'],
-    /Further up the dependencies, the task "Build" is FAILED\./,
+    /the task "Build" is FAILED\. .*is retried at 2026-03-01T13:00:00Z, and has not/,
   ],
   [
     'dependencies and no agent',
@@ -403,22 +384,10 @@ const cases: [string, Overrides, string[], RegExp?][] = [
   ],
   ['completed', { task: { status: 'COMPLETED', completedAt: EARLIER } }, ['completed']],
   [
-    'failed, and replayed',
-    {
-      task: {
-        status: 'FAILED',
-        failedAt: EARLIER,
-        replay: { taskId: 'task-2', title: 'Build', status: 'RUNNING' },
-      },
-    },
-    ['failed', 'replayed'],
-    /The task "Build" replays it\. That task is RUNNING\./,
-  ],
-  [
     'archived',
-    { task: { status: 'ARCHIVED', archivedAt: EARLIER } },
-    ['archived'],
-    /without success/,
+    { task: { status: 'ARCHIVED', archivedAt: EARLIER, replay: REPLAY } },
+    ['archived', 'replayed'],
+    /without success.*"Build" replays it\. That task is RUNNING\./,
   ],
 ];
 

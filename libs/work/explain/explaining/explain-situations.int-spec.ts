@@ -117,18 +117,7 @@ async function waitsForAChain(): Promise<void> {
 async function queue(count: number): Promise<void> {
   await sql(WAITING, [workspace.id, count]);
 }
-async function retry(): Promise<void> {
-  await ofTask(`status = 'ABORTED', aborted_at = now(), abort_reason = 'oom', retry_count = 2,
-    retry_at = now() + interval '1 hour'`);
-}
-async function retried(id: string): Promise<void> {
-  await sql(`UPDATE agent_tasks SET retry_at = now() + interval '1 hour' WHERE id = $1`, [id]);
-}
-async function replayed(): Promise<void> {
-  const id = await aTask(server.db.owner, workspace.id, { title: 'Again' });
-  await ofTask(`status = 'FAILED', failed_at = now(), failure_reason = 'retries_exhausted',
-    replayed_by_id = '${id}'`);
-}
+const retry = () => ofTask(AWAITS.retry);
 async function heldBy(agentId: string): Promise<string> {
   const runId = newId();
   await sql(HELD_RUN, [workspace.id, agentId, runId, taskId]);
@@ -302,7 +291,11 @@ const alone: [string, Make[], Expected, unknownBecause?: string][] = [
     ['queue_expired'],
     'ended',
   ],
-  ['a later start', [...own(), ended(AWAITS.start)], ['waiting_for_start', {}]],
+  [
+    'a later start',
+    [...own(), ended(AWAITS.start)],
+    ['waiting_for_start', { debounceKey: 'save' }],
+  ],
   ['a missing slot', [...own(), ended(AWAITS.slot)], ['waiting_for_slot', {}], 'held_back'],
   ['an agent that has it', [async () => heldBy(await agent())], ['held_by_run', { generation: 1 }]],
   ['an agent in circles', [circling], ['held_by_run', { circle: 'It is interrupted.' }]],
@@ -394,27 +387,14 @@ const several: [string, Make[], Expected[]][] = [
   ],
   [
     'a dependency that waits for one that failed',
-    [...own(), waitsForAChain],
+    [...own(), waitsForAChain, ended(AWAITS.expiry)],
     [
+      ['expires_while_waiting'],
       ['waiting_for_dependency', { title: 'Build', status: 'PENDING' }],
       ['waiting_further_up', { title: 'Fetch', status: 'FAILED' }],
     ],
   ],
-  [
-    'a start that a key moves, a retried dependency and an expiry',
-    [
-      ...own(),
-      () => waitsFor('ABORTED').then(retried),
-      ended(`${AWAITS.start.replace('= 1', '= 2')}, debounce_key = 'save',
-        queue_expires_at = now() + interval '2 hours'`),
-    ],
-    [
-      ['waiting_for_start', { debounceKey: 'save' }],
-      ['waiting_for_dependency', { status: 'ABORTED', retryAt: expect.any(String) }],
-      ['expires_while_waiting', { queueExpiresAt: expect.any(String) }],
-    ],
-  ],
-  ['a failure that is replayed', [replayed], [['failed'], ['replayed', { title: 'Again' }]]],
+  ['a replayed failure', [ended(AWAITS.none)], [['failed'], ['replayed', { status: 'FAILED' }]]],
   [
     'a session is being spawned, and no gateway is heard',
     [spawned],

@@ -31,6 +31,11 @@ export const WAITING = `INSERT INTO agent_tasks (workspace_id, id, title, task_t
 
 /** The columns of a task that waits for its start, or for a slot of its concurrency key. */
 export const AWAITS = {
-  start: `start_at = now() + interval '1 hour', waits_for_start = true, unmet_dependencies = 1, ready_at = NULL`,
+  start: `start_at = now() + interval '1 hour', waits_for_start = true, unmet_dependencies = 1, ready_at = NULL,
+    debounce_key = 'save'`,
+  expiry: `queue_expires_at = now() + interval '1 hour'`,
+  retry: `status = 'ABORTED', aborted_at = now(), abort_reason = 'oom', retry_count = 2,
+    retry_at = now() + interval '1 hour'`,
+  none: `status = 'FAILED', failed_at = now(), failure_reason = 'retries_exhausted', replayed_by_id = id`,
   slot: `concurrency_key = 'a', concurrency_limit = 1, waits_for_slot = true, unmet_dependencies = 1, ready_at = NULL`,
 };
