@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -91,6 +92,24 @@ describe('up, in the background', () => {
       return found.length === 2 ? found : undefined;
     });
     expect(idle.sort()).toEqual(['worker-1\tIDLE', 'worker-2\tIDLE']);
+  });
+
+  it('agents can work on repositories below the folder where `up` was called, and on no others', async () => {
+    const folder = join(home, 'shop');
+    execFileSync('git', ['init', '-q', '-b', 'main', folder]);
+    const commit = ['commit', '-q', '--allow-empty', '-m', 'Begin'];
+    const identity = ['-c', 'user.name=A', '-c', 'user.email=a@example.com'];
+    execFileSync('git', ['-C', folder, ...identity, ...commit]);
+    expect(await drover(`repo add ${folder} --name shop --accept true`)).toMatchObject({
+      code: 0,
+      stderr: '',
+    });
+    expect((await drover('repo check shop')).stdout).toMatch(/^reachable\tok/m);
+    const outside = await drover('repo add /etc --name etc --branch main');
+    expect([outside.code, outside.stderr]).toEqual([
+      4,
+      expect.stringContaining('DROVER_REPOSITORY_PATHS'),
+    ]);
   });
 
   it('metrics need a token that no process environment contains', async () => {

@@ -34,7 +34,10 @@ async function start(cli: Cli, verb: keyof typeof VERBS, ...args: string[]): Pro
     }
     return withoutProgram(cli, verb);
   }
-  return runNode([join(root, 'scripts', 'start.mjs'), ...words], { cwd: root, env, stdio });
+  // Repositories below the folder of the call can be reached, as with `npm start`.
+  const called = { INIT_CWD: process.cwd(), ...env };
+  const script = join(root, 'scripts', 'start.mjs');
+  return runNode([script, ...words], { cwd: root, env: called, stdio });
 }
 
 /**
