@@ -50,6 +50,8 @@ export interface ListedTask extends TaskRow {
  *     priority, milestoneId, taskType, times      a walk through the tasks from the newest on
  *                                                 until the page is full; nothing found: 70 to 100 ms
  *     text                                        the same; nothing found: 140 ms
+ *     unclaimable                                 agent_tasks_status_idx backwards, from the newest
+ *                                                 ready task on; 52 ms for 51 of 50,000
  *     sorted by priority, by updated               all that match are read; 110 ms, 170 ms
  *
  * A trigram index would not help `text`: its operators are not leakproof, so under row-level
