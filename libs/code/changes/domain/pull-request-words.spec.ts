@@ -16,6 +16,7 @@ const review = (more: Partial<Review>): Review => ({
   verdict: 'commented',
   commit: 'head',
   author: 'user:1',
+  authorName: null,
   body: '',
   comments: [],
   exitCode: null,
