@@ -421,7 +421,7 @@ describe('signing in', () => {
     expect((await drover(['whoami', '--json'], { env: {} })).stdout).toBe(before);
     await drover(['context', 'set', 'here', '--workspace', NO_SUCH], { env: {} });
     const contexts = await drover(['context', 'list'], { env: {} });
-    expect(contexts.stdout).toBe(`*\there\t${url}\t${NO_SUCH}\tby password\n`);
+    expect(contexts.stdout).toBe(`*\there\t${url}\t${NO_SUCH}\tas a user\n`);
     expect((await drover(['logout'], { env: {} })).code).toBe(0);
     expect((await drover(['workspace', 'list'], { env: {} })).code).toBe(3);
   });

@@ -193,7 +193,7 @@ const list: CommandSpec = {
       url: context.url,
       current,
       workspaceId: context.workspaceId ?? null,
-      signedIn: context.apiKey ? 'by API key' : 'by password',
+      signedIn: context.apiKey ? 'by API key' : 'as a user',
     }));
     cli.out.rows(
       found,
