@@ -1,7 +1,8 @@
 import { afterAll, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { sharedServer } from '../support/shared-server.js';
-import { readRoutes, type Route, type Schema } from './support/openapi.js';
+import { readRoutes, type Route } from './support/openapi.js';
+import type { Schema } from './support/schemas.js';
 import { requestWith } from './support/places.js';
 import { send, type WireAnswer } from './support/requests.js';
 import { sampleOf } from './support/samples.js';

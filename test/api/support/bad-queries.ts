@@ -1,5 +1,6 @@
 import { NO_TIMES } from './mutations.js';
-import { isId, type Parameter, type Route, type Schema } from './openapi.js';
+import type { Parameter, Route } from './openapi.js';
+import { isId, type Schema } from './schemas.js';
 
 /** A query string that is wrong in one parameter. */
 export interface BadQuery {

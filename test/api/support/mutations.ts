@@ -1,4 +1,4 @@
-import { isId, type Schema } from './openapi.js';
+import { isId, type Schema } from './schemas.js';
 import { sampleObject, sampleOf } from './samples.js';
 
 /** A body with one wrong value. */

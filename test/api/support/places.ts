@@ -1,15 +1,9 @@
 import { newId } from '#lib/kernel';
 import { GATEWAY_BODY, gatewayHeaders, isGatewayRoute } from './gateway.js';
-import {
-  type CallerKind,
-  isId,
-  isShortId,
-  type Parameter,
-  type Route,
-  type Schema,
-} from './openapi.js';
+import type { CallerKind, Parameter, Route } from './openapi.js';
 import { fillPath, type Wire, withQuery } from './requests.js';
 import { sampleObject } from './samples.js';
+import { isId, isShortId, type Schema } from './schemas.js';
 import type { TenantCaller, Thing } from './tenant.js';
 
 /** A place in a route's requests that names a thing by its id. */

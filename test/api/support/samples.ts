@@ -1,5 +1,5 @@
 import { newId } from '#lib/kernel';
-import { isId, type Schema } from './openapi.js';
+import { isId, type Schema } from './schemas.js';
 
 /** Texts that match patterns which random texts do not match. */
 const BY_PATTERN: [RegExp, () => string][] = [
