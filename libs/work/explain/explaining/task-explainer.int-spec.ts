@@ -164,7 +164,8 @@ describe('a task that depends on others', () => {
         .filter(({ code }) => code === 'waiting_further_up')
         .map(({ facts }) => facts);
     // "ready" is already named as a dependency of its own.
-    expect(await furtherUp(id)).toEqual([{ taskId: failed, title: 'failed', status: 'ABORTED' }]);
+    const facts = { title: 'failed', status: 'ABORTED', retryAt: null };
+    expect(await furtherUp(id)).toEqual([{ taskId: failed, ...facts }]);
     expect(await furtherUp(middle)).toMatchObject([{ taskId: failed }, { taskId: ready }]);
     expect(await furtherUp(left)).toEqual([]);
   });
