@@ -392,8 +392,8 @@ async function aChange(
   );
   await owner.query(
     `INSERT INTO change_reviews (workspace_id, id, task_id, revision, kind, verdict, author, body)
-     VALUES ($1, $2, $3, 1, 'review', 'commented', 'user:1', $4)`,
-    [workspaceId, newId(), taskId, marker],
+     VALUES ($1, $2, $3, 1, 'review', 'commented', 'user:' || $5, $4)`,
+    [workspaceId, newId(), taskId, marker, newId()],
   );
   return taskId;
 }
