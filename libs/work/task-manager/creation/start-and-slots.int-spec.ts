@@ -89,7 +89,10 @@ describe('a task with a later start', () => {
     expect(await read(byDelay)).toEqual(byDelay);
     expect(await claim()).toEqual([]);
     expect(await reasonsOf(byTime)).toEqual([
-      expect.objectContaining({ code: 'waiting_for_start', facts: { startAt: byTime.startAt } }),
+      expect.objectContaining({
+        code: 'waiting_for_start',
+        facts: { startAt: byTime.startAt, debounceKey: null },
+      }),
     ]);
     await Promise.all([startNow(byTime), startNow(byDelay)]);
     const claimed = await claimAll(2);
