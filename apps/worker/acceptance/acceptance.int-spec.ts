@@ -34,7 +34,12 @@ async function run(script: string, acceptanceScript: string, stopsAfter?: RegExp
   try {
     const running = withAcceptance(
       made.job,
-      await startExecution(made.job, { drivers, allowedDirs: [], passedEnv: {} }),
+      await startExecution(made.job, {
+        drivers,
+        allowedDirs: [],
+        passedEnv: {},
+        learn: () => undefined,
+      }),
       {
         driver: driverOf(made.job, drivers),
         scripts: join(made.workDir, 'scripts'),

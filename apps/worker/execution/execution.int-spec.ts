@@ -21,6 +21,7 @@ const supervisor = join(ROOT, 'dist/libs/hosts/session-runtime/process/superviso
 let allowed: string;
 const jobs: TestJob[] = [];
 const drivers: Drivers[] = [];
+const learned: string[] = [];
 
 beforeAll(() => {
   allowed = realpathSync(mkdtempSync(join(tmpdir(), 'drover-allowed-')));
@@ -49,12 +50,17 @@ const shell = (script: string, more: JsonObject = {}): JsonObject => ({
 async function start(inputContext: JsonObject, checkpoint?: JsonObject) {
   const made = makeJob(inputContext, checkpoint);
   jobs.push(made);
+  return startWith(made);
+}
+
+async function startWith(made: TestJob) {
   const passedEnv = { WORKER_SECRET: 'passed-secret' };
   const searchPath = process.env['PATH'] ?? '';
   const host = { dir: made.workDir, passedEnv };
   const local = new Drivers(host, { process: { searchPath, supervisor } });
   drivers.push(local);
-  const options = { drivers: local, allowedDirs: [allowed], passedEnv };
+  const learn = (secrets: readonly string[]) => void learned.push(...secrets);
+  const options = { drivers: local, allowedDirs: [allowed], passedEnv, learn };
   return { ...made, execution: await startExecution(made.job, options) };
 }
 
@@ -78,6 +84,19 @@ describe('An executed task', () => {
     const { outcome } = await finish(node(say({ result: { answer: 42, list: [1, 'two'] } })));
     const result = { answer: 42, list: [1, 'two'] };
     expect(outcome).toMatchObject({ kind: 'succeeded', result });
+  });
+
+  test('the files of a task know the credentials of hosts', async () => {
+    const made = makeJob(node('', { network: 'allow', allowedHosts: ['a.example'] }));
+    jobs.push(made);
+    made.job.report.credentials = () =>
+      Promise.resolve([
+        { host: 'a.example', scheme: 'https', header: 'authorization', value: 'Bearer of-a-host' },
+      ]);
+    made.job.run.network = 'allow';
+    // This driver has no sandbox, which such a network needs.
+    await expect(startWith(made)).rejects.toThrow(SpawnError);
+    expect(learned).toContain('Bearer of-a-host');
   });
 
   test('a failed task has a message', async () => {

@@ -25,6 +25,8 @@ export interface ExecutionOptions {
   passedEnv: Record<string, string>;
   /** The workspace of the worker. The workspace's account runs the sessions. */
   workspaceId?: string;
+  /** Gets further secrets of the session, which no file of it must show. */
+  learn: (secrets: readonly string[]) => void;
   /** The repository on which the job works. */
   code?: CodeRun;
 }
@@ -46,7 +48,10 @@ export async function startExecution(
   const reach = wanted && strictestReach(wanted, reachOfRun(job.run));
   const secrets = secretsOf(job, options.passedEnv);
   const redactor = new Redactor(secrets);
-  const credentials = await credentialsOf(job, reach?.network, (values) => redactor.add(values));
+  const credentials = await credentialsOf(job, reach?.network, (values) => {
+    redactor.add(values);
+    options.learn(values);
+  });
   const output = new ProcessOutput(job.report, redactor);
   const session = await driver.spawn({
     id: job.run.id,

@@ -51,7 +51,12 @@ async function finish(
     { process: { searchPath, supervisor, sandbox: within, accounts: account && (() => account) } },
   );
   try {
-    const options = { drivers, allowedDirs: [allowed], passedEnv: {} };
+    const options = {
+      drivers,
+      allowedDirs: [allowed],
+      passedEnv: {},
+      learn: () => undefined,
+    };
     const execution = await startExecution(made.job, options);
     const outcome = await execution.exit;
     return { outcome, lines: made.entries.map(({ message }) => message) };

@@ -27,7 +27,7 @@ export interface ProcessExecutorOptions {
   config: WorkerConfig;
   api: DroverApi;
   log: Log;
-  execution: ExecutionOptions;
+  execution: Omit<ExecutionOptions, 'learn' | 'code'>;
   /** The means for work on code, if this machine has them. */
   code?: CodeHost;
   /** Finds a kind of coding agent on this machine. */
@@ -72,7 +72,8 @@ export class ProcessExecutor implements Executor {
     const { config, api, execution, offered } = this.options;
     const code = await this.openRepository(claimedJob, { log, redactor });
     const job = code?.job ?? claimedJob;
-    learned.push(...Object.values(job.task.secrets ?? {}));
+    const learn = (secrets: readonly string[]) => void learned.push(...secrets);
+    learn(Object.values(job.task.secrets ?? {}));
     const starting = job.task.agent
       ? startAgent(job, {
           ...execution,
@@ -83,9 +84,9 @@ export class ProcessExecutor implements Executor {
           circles: config.circles,
           log,
           limit: this.keeping,
-          learn: (secrets) => void learned.push(...secrets),
+          learn,
         })
-      : startExecution(job, { ...execution, code });
+      : startExecution(job, { ...execution, learn, code });
     if (code === undefined) {
       const driver = driverOf(job, execution.drivers);
       const { workspaceId } = execution;

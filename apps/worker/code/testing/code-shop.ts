@@ -167,7 +167,14 @@ export async function work(
   });
   const trees: string[] = [];
   code.onFiles = (tree) => trees.push(tree);
-  const options = { drivers, allowedDirs: [], passedEnv: {}, workspaceId: 'w', code };
+  const options = {
+    drivers,
+    allowedDirs: [],
+    passedEnv: {},
+    workspaceId: 'w',
+    learn: () => undefined,
+    code,
+  };
   const running = code.around(await startExecution(code.job, options));
   const outcome = await running.exit;
   const view = join(host.workOf(made.job.run.id), '.worker-state/worker-auth.json');
