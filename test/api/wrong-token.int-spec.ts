@@ -14,7 +14,8 @@ import { requestWith } from './support/places.js';
 import { send, type WireAnswer } from './support/requests.js';
 
 /**
- * Sends every protected route of the OpenAPI document credentials of every sort that it must refuse.
+ * Sends every protected route of the OpenAPI document every sort of credentials that it must
+ * refuse.
  */
 
 /**
@@ -74,7 +75,7 @@ describe.each(routes.filter(isProtected).map((route) => [route.name, route] as c
   '%s',
   (_, route) => {
     it.each(route.access.kinds)('invalid credentials of a %s are refused', async (kind) => {
-      for (const refused of badCredentials(wardrobe, kind, routes.indexOf(route)))
+      for (const refused of badCredentials(wardrobe, kind))
         await expectRefused(route, kind, refused);
     });
 

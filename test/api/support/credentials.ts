@@ -97,15 +97,8 @@ async function archivedTokens(app: TestServer): Promise<Wardrobe['ended']> {
   }));
 }
 
-/** One guard verifies the tokens of all routes, so each route gets a few of the forgeries. */
-const FORGERIES_PER_ROUTE = 4;
-
-/**
- * Every route refuses these with 401.
- *
- * @param turn the number of the route: with it, other forgeries than those of its neighbours
- */
-export function badCredentials(wardrobe: Wardrobe, kind: CallerKind, turn: number): Refused[] {
+/** Every route refuses these with 401. */
+export function badCredentials(wardrobe: Wardrobe, kind: CallerKind): Refused[] {
   const good = String(wardrobe.tenant.callers[kind].headers.authorization).replace('Bearer ', '');
   const none = (what: string, headers: Headers): Refused => ({
     what,
@@ -117,14 +110,9 @@ export function badCredentials(wardrobe: Wardrobe, kind: CallerKind, turn: numbe
     none('no credentials', {}),
     none('another scheme', { authorization: `Basic ${good}` }),
     none('a scheme without a token', { authorization: 'Bearer ' }),
-    ...(kind === 'api_key' ? badKeys(wardrobe, good) : someOf(forgeries(good, kind), turn)),
+    ...(kind === 'api_key' ? badKeys(wardrobe, good) : forgeries(good, kind)),
     ...wardrobe.ended,
   ];
-}
-
-function someOf(all: Refused[], turn: number): Refused[] {
-  const from = (turn * FORGERIES_PER_ROUTE) % all.length;
-  return [...all, ...all].slice(from, from + FORGERIES_PER_ROUTE);
 }
 
 function badKeys({ keys }: Wardrobe, good: string): Refused[] {
