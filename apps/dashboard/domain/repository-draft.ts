@@ -3,7 +3,7 @@ import { FormError, readVariables } from './task-draft.js';
 
 type ChangeRepository = components['schemas']['ChangeRepository'];
 
-/** What a form does with the present credentials: it keeps, replaces or removes them. */
+/** A form keeps, replaces or removes the present credentials. */
 export type CredentialChange = 'keep' | 'token' | 'ssh' | 'remove';
 
 /**

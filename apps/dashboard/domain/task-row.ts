@@ -68,7 +68,7 @@ export function applyEvent(row: TaskRow, data: Record<string, unknown>): TaskRow
   };
 }
 
-/** What a transition changes, as the server writes it. */
+/** The fields that a transition changes, as the server writes them. */
 function ofStatus(
   row: TaskRow,
   status: Task['status'],

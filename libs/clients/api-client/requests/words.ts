@@ -18,7 +18,7 @@ export function describeError(lastError: string): string {
 }
 
 /**
- * What an operation does, for people: "Cancel a task". An operation of another version keeps its id.
+ * The words for an operation, for people: "Cancel a task". An operation of another version keeps its id.
  */
 export function describeOperation(operationId: string): string {
   if (!Object.hasOwn(SUMMARIES, operationId)) return operationId;

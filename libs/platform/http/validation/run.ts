@@ -95,7 +95,7 @@ function rulesHold(field: FieldPlan, at: RuleVisit): boolean {
   return true;
 }
 
-/** Whether the rule holds if each id is whole. Then the digits wait for their ids. */
+/** True if the rule holds with whole ids in place of digits, which then wait for their ids. */
 function holdsForWholeIds(
   field: FieldPlan,
   { names, holds }: Rule,

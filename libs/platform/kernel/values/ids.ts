@@ -16,7 +16,7 @@ export function isUuid(value: unknown): value is string {
 /** The first 4 to 32 hexadecimal digits of an id, with any dashes. */
 export const ID_PREFIX = /^(?:-*[0-9a-fA-F]){4,32}-*$/;
 
-/** Whether the value is the first digits of an id, and no whole id. */
+/** True if the value is the first digits of an id, and no whole id. */
 export function isIdPrefix(value: unknown): value is string {
   return typeof value === 'string' && !isUuid(value) && ID_PREFIX.test(value);
 }

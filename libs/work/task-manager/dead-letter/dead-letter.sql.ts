@@ -68,8 +68,8 @@ const LAST_REPLAY = `
   WHERE l.next IS NULL`;
 
 /**
- * Those of the tasks that are in the dead letter, with their dependencies. Index: primary
- * keys. $1 workspace, $2 tasks.
+ * The dead tasks among the given ones, with their dependencies. Indexes: primary keys. $1 workspace,
+ * $2 tasks.
  */
 export const deadTasks = query<DeadTaskRow>(
   'dead_tasks',

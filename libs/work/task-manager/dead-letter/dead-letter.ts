@@ -63,7 +63,7 @@ interface Work {
   result: ReplayResult;
   /** Tasks whose prerequisites must be replayed before. */
   later: string[];
-  /** Whether the tasks of `later` wait for each other or for nothing that is replayed. */
+  /** True if the tasks of `later` wait for each other, or for nothing that is replayed. */
   isStuck: boolean;
 }
 

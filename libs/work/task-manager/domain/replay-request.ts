@@ -8,9 +8,9 @@ export interface DeadEdge {
   /** The last replay of the prerequisite, or the prerequisite itself. */
   taskId: string;
   policy: DependencyPolicy;
-  /** Whether that task is in the dead letter. */
+  /** True if that task is in the dead letter. */
   isDead: boolean;
-  /** Whether that task ended without success. */
+  /** True if that task ended without success. */
   endedBadly: boolean;
 }
 
