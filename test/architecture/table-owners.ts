@@ -142,5 +142,6 @@ export const TABLES: Readonly<Record<string, Ownership>> = {
   task_log_lines: { owner: 'transitions' },
 
   coordinator_leadership: { owner: 'coordinator' },
+  coordinator_searches: { owner: 'coordinator' },
   coordinator_logs: { owner: 'coordinator' },
 };

@@ -92,6 +92,17 @@ SELECT set_config('idle_in_transaction_session_timeout', $2, true)
 FROM coordinator_leadership WHERE id = 1 AND epoch = $1
 FOR KEY SHARE
 
+-- coordinator_draw_horizon
+WITH s AS MATERIALIZED (SELECT coalesce(pg_sequence_last_value('journal_id_seq'), 0) AS last)
+SELECT s.last, pg_current_xact_id()::text AS xid FROM s
+
+-- coordinator_keep_position
+INSERT INTO coordinator_searches AS c (name, journal_id, workspace_id, task_id, rounds)
+VALUES ($1, $2, $3, $4, $5::boolean::int)
+ON CONFLICT (name) DO UPDATE SET journal_id = excluded.journal_id,
+  workspace_id = excluded.workspace_id, task_id = excluded.task_id,
+  rounds = c.rounds + excluded.rounds
+
 -- coordinator_list_workspace_ids
 SELECT id FROM workspaces WHERE archived_at IS NULL ORDER BY id DESC LIMIT $1
 
@@ -229,6 +240,12 @@ SELECT epoch, instance_id, coalesce(leased_until > now(), false) AS active, last
   cycle_count
 FROM coordinator_leadership WHERE id = 1
 
+-- coordinator_read_oldest_open
+SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS xid
+
+-- coordinator_read_position
+SELECT journal_id, workspace_id, task_id FROM coordinator_searches WHERE name = $1
+
 -- coordinator_read_stats
 SELECT t.*, a.healthy_agents, a.stale_agents
 FROM (
@@ -257,6 +274,12 @@ FROM (
         AND lr.lease_by_heartbeat))) END, false) AS unresponsive) s
   WHERE a.lifecycle <> 'TERMINATED'
 ) a
+
+-- coordinator_read_window_end
+SELECT workspace_id, id FROM agent_tasks
+WHERE (workspace_id, id) > ($1::uuid, $2::uuid) AND (workspace_id, id) <= ($3::uuid, $4::uuid)
+ORDER BY workspace_id, id
+OFFSET $5::int - 1 LIMIT 1
 
 -- coordinator_record_cycle
 UPDATE coordinator_leadership SET
@@ -306,12 +329,29 @@ SELECT d.task_id, d.depends_on_id FROM agent_tasks t
   WHERE t.workspace_id = $1 AND t.status = 'PENDING' AND t.unmet_dependencies > 0 AND t.has_dependents AND CASE WHEN p.status = 'PENDING' AND p.unmet_dependencies > 0 AND p.has_dependents THEN true END
 
 -- find_forgetful_tasks
+WITH subject AS MATERIALIZED (
+  SELECT j.workspace_id, j.task_id AS id FROM journal j WHERE j.id > $3::bigint AND j.id <= $4::bigint AND ($2::uuid IS NULL OR j.workspace_id = $2) AND j.task_id IS NOT NULL
+  UNION
+  SELECT k.workspace_id, k.id FROM agent_tasks k WHERE (k.workspace_id, k.id) > ($5::uuid, $6::uuid)
+    AND (k.workspace_id, k.id) <= ($7::uuid, $8::uuid)
+),
+edge AS (
+  SELECT d.* FROM subject s CROSS JOIN LATERAL (
+    SELECT x.* FROM task_dependencies x WHERE x.workspace_id = s.workspace_id AND x.task_id = s.id
+      AND x.settled_at IS NULL OFFSET 0) d
+  UNION
+  SELECT d.* FROM subject s CROSS JOIN LATERAL (
+    SELECT x.* FROM task_dependencies x
+    WHERE x.workspace_id = s.workspace_id AND x.depends_on_id = s.id
+      AND x.settled_at IS NULL OFFSET 0) d
+)
 SELECT DISTINCT p.workspace_id, p.id
-FROM task_dependencies d
-JOIN agent_tasks p ON p.workspace_id = d.workspace_id AND p.id = d.depends_on_id
-JOIN agent_tasks t ON t.workspace_id = d.workspace_id AND t.id = d.task_id
-WHERE d.settled_at IS NULL AND NOT t.status IN ('COMPLETED', 'ARCHIVED')
-  AND ($2::uuid IS NULL OR d.workspace_id = $2)
+FROM edge d
+CROSS JOIN LATERAL (SELECT x.* FROM agent_tasks x
+  WHERE x.workspace_id = d.workspace_id AND x.id = d.depends_on_id OFFSET 0) p
+CROSS JOIN LATERAL (SELECT x.* FROM agent_tasks x
+  WHERE x.workspace_id = d.workspace_id AND x.id = d.task_id OFFSET 0) t
+WHERE NOT t.status IN ('COMPLETED', 'ARCHIVED')
   AND (NOT p.has_dependents OR (NOT p.dependents_unsettled AND (d.settled_at IS NULL AND NOT t.status IN ('COMPLETED', 'ARCHIVED') AND (((p.status = 'COMPLETED' OR (p.status = 'ARCHIVED' AND p.completed_at IS NOT NULL)) OR (d.policy = 'ignore' AND (p.status = 'FAILED' OR (p.status = 'ABORTED' AND p.retry_at IS NULL)
   OR (p.status = 'ARCHIVED' AND p.completed_at IS NULL))))
   OR (d.policy = 'fail' AND t.status IN ('PENDING', 'PAUSED') AND (p.status = 'FAILED' OR (p.status = 'ABORTED' AND p.retry_at IS NULL)
@@ -319,69 +359,111 @@ WHERE d.settled_at IS NULL AND NOT t.status IN ('COMPLETED', 'ARCHIVED')
 LIMIT $1
 
 -- find_leased_defects
+WITH subject AS MATERIALIZED (
+  SELECT j.workspace_id, j.task_id AS id FROM journal j WHERE j.id > $3::bigint AND j.id <= $4::bigint AND ($2::uuid IS NULL OR j.workspace_id = $2) AND j.task_id IS NOT NULL
+  UNION
+  SELECT k.workspace_id, k.id FROM agent_tasks k WHERE (k.workspace_id, k.id) > ($5::uuid, $6::uuid)
+    AND (k.workspace_id, k.id) <= ($7::uuid, $8::uuid)
+)
 SELECT t.workspace_id, t.id
-FROM workspaces w
-CROSS JOIN LATERAL (
-  SELECT h.workspace_id, h.id, h.status, h.run_id FROM agent_tasks h
-  WHERE h.workspace_id = w.id AND h.status IN ('ASSIGNED', 'RUNNING', 'PAUSED') AND h.run_id IS NOT NULL OFFSET 0) t
+FROM subject s CROSS JOIN LATERAL (
+  SELECT x.* FROM agent_tasks x WHERE x.workspace_id = s.workspace_id AND x.id = s.id OFFSET 0) t
 LEFT JOIN task_runs r ON r.workspace_id = t.workspace_id AND r.id = t.run_id
 LEFT JOIN agents a ON a.workspace_id = r.workspace_id AND a.id = r.agent_id
-WHERE ($2::uuid IS NULL OR w.id = $2) AND CASE WHEN r.id IS NULL OR r.task_id <> t.id OR r.ended_at IS NOT NULL THEN 'no_live_run'
+WHERE t.status IN ('ASSIGNED', 'RUNNING', 'PAUSED') AND t.run_id IS NOT NULL AND CASE WHEN r.id IS NULL OR r.task_id <> t.id OR r.ended_at IS NOT NULL THEN 'no_live_run'
   WHEN a.lifecycle = 'TERMINATED' THEN 'agent_gone'
   WHEN t.status = 'ASSIGNED' AND r.state <> 'ASSIGNED' THEN 'task_behind'
   WHEN t.status = 'RUNNING' AND r.state = 'ASSIGNED' THEN 'run_behind' END IS NOT NULL
 LIMIT $1
 
 -- find_miscounted_agents
+WITH subject AS MATERIALIZED (
+  SELECT j.workspace_id, j.agent_id AS id FROM journal j WHERE j.id > $3::bigint AND j.id <= $4::bigint AND ($2::uuid IS NULL OR j.workspace_id = $2) AND j.agent_id IS NOT NULL
+  UNION
+  SELECT k.workspace_id, k.id FROM agents k WHERE (k.workspace_id, k.id) > ($5::uuid, $6::uuid)
+    AND (k.workspace_id, k.id) <= ($7::uuid, $8::uuid)
+)
 SELECT a.workspace_id, a.id
-FROM agents a
-LEFT JOIN (
-  SELECT r.workspace_id, r.agent_id, count(*)::int AS runs FROM task_runs r
-  WHERE r.state IN ('ASSIGNED', 'WORKING', 'STALE') AND ($2::uuid IS NULL OR r.workspace_id = $2)
-  GROUP BY 1, 2) c ON c.workspace_id = a.workspace_id AND c.agent_id = a.id
-WHERE a.live_runs <> coalesce(c.runs, 0) AND a.lifecycle <> 'TERMINATED'
-  AND ($2::uuid IS NULL OR a.workspace_id = $2)
+FROM subject s CROSS JOIN LATERAL (
+  SELECT x.* FROM agents x WHERE x.workspace_id = s.workspace_id AND x.id = s.id OFFSET 0) a
+WHERE a.lifecycle <> 'TERMINATED' AND a.live_runs <> (SELECT count(*) FROM task_runs r
+  WHERE r.workspace_id = a.workspace_id AND r.agent_id = a.id AND r.state IN ('ASSIGNED', 'WORKING', 'STALE'))
 LIMIT $1
 
 -- find_miscounted_budgets
+WITH subject AS MATERIALIZED (
+  SELECT n.workspace_id
+  FROM (SELECT DISTINCT j.workspace_id FROM journal j WHERE j.id > $3::bigint AND j.id <= $4::bigint AND ($2::uuid IS NULL OR j.workspace_id = $2)) n
+  WHERE EXISTS (SELECT FROM usage_budgets k WHERE k.workspace_id = n.workspace_id)
+  UNION
+  SELECT k.workspace_id FROM usage_budgets k WHERE (k.workspace_id, k.id) > ($5::uuid, $6::uuid)
+    AND (k.workspace_id, k.id) <= ($7::uuid, $8::uuid)
+),
+held AS MATERIALIZED (
+  SELECT s.workspace_id, i.budget_id, sum(r.held_tokens) AS tokens
+  FROM subject s
+  CROSS JOIN LATERAL (SELECT x.held_tokens, x.budget_ids FROM task_runs x
+    WHERE x.workspace_id = s.workspace_id AND x.state IN ('ASSIGNED', 'WORKING', 'STALE') AND x.held_tokens > 0 OFFSET 0) r
+  CROSS JOIN LATERAL unnest(r.budget_ids) AS i (budget_id)
+  GROUP BY 1, 2
+)
 SELECT b.workspace_id, b.id
-FROM usage_budgets b
-LEFT JOIN (
-  SELECT r.workspace_id, i.budget_id, sum(r.held_tokens) AS tokens
-  FROM task_runs r CROSS JOIN LATERAL unnest(r.budget_ids) AS i (budget_id)
-  WHERE r.state IN ('ASSIGNED', 'WORKING', 'STALE') AND r.held_tokens > 0 AND ($2::uuid IS NULL OR r.workspace_id = $2)
-  GROUP BY 1, 2) h ON h.workspace_id = b.workspace_id AND h.budget_id = b.id
-WHERE b.reserved <> coalesce(h.tokens, 0) AND ($2::uuid IS NULL OR b.workspace_id = $2)
+FROM subject s
+CROSS JOIN LATERAL (
+  SELECT x.workspace_id, x.id, x.reserved FROM usage_budgets x
+  WHERE x.workspace_id = s.workspace_id OFFSET 0) b
+LEFT JOIN held h ON h.workspace_id = b.workspace_id AND h.budget_id = b.id
+WHERE b.reserved <> coalesce(h.tokens, 0)
 LIMIT $1
 
 -- find_miscounted_tasks
+WITH subject AS MATERIALIZED (
+  SELECT j.workspace_id, j.task_id AS id FROM journal j WHERE j.id > $3::bigint AND j.id <= $4::bigint AND ($2::uuid IS NULL OR j.workspace_id = $2) AND j.task_id IS NOT NULL
+  UNION
+  SELECT k.workspace_id, k.id FROM agent_tasks k WHERE (k.workspace_id, k.id) > ($5::uuid, $6::uuid)
+    AND (k.workspace_id, k.id) <= ($7::uuid, $8::uuid)
+)
 SELECT t.workspace_id, t.id
-FROM agent_tasks t
-WHERE (t.status IN ('PENDING', 'PAUSED') OR (t.status = 'ABORTED' AND t.retry_at IS NOT NULL)) AND ($2::uuid IS NULL OR t.workspace_id = $2)
-  AND CASE WHEN t.unmet_dependencies > 0 THEN t.unmet_dependencies <> ((SELECT count(*) FROM task_dependencies d
-    WHERE d.workspace_id = t.workspace_id AND d.task_id = t.id AND d.settled_at IS NULL) + t.waits_for_start::int + t.waits_for_slot::int) END
-UNION
-SELECT t.workspace_id, t.id
-FROM task_dependencies d
-JOIN agent_tasks t ON t.workspace_id = d.workspace_id AND t.id = d.task_id
-WHERE d.settled_at IS NULL AND ($2::uuid IS NULL OR d.workspace_id = $2)
-  AND (t.status IN ('PENDING', 'PAUSED') OR (t.status = 'ABORTED' AND t.retry_at IS NOT NULL)) AND t.unmet_dependencies = 0
+FROM subject s CROSS JOIN LATERAL (
+  SELECT x.* FROM agent_tasks x WHERE x.workspace_id = s.workspace_id AND x.id = s.id OFFSET 0) t
+CROSS JOIN LATERAL (SELECT count(*) AS edges FROM task_dependencies d
+  WHERE d.workspace_id = t.workspace_id AND d.task_id = t.id AND d.settled_at IS NULL) c
+WHERE (t.status IN ('PENDING', 'PAUSED') OR (t.status = 'ABORTED' AND t.retry_at IS NOT NULL)) AND CASE WHEN t.unmet_dependencies > 0
+  THEN t.unmet_dependencies <> (c.edges + t.waits_for_start::int + t.waits_for_slot::int) ELSE c.edges > 0 END
 LIMIT $1
 
 -- find_stray_runs
-SELECT r.workspace_id, r.id, r.task_id FROM task_runs r
-JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
-WHERE r.state IN ('ASSIGNED', 'WORKING', 'STALE') AND t.run_id IS DISTINCT FROM r.id AND ($2::uuid IS NULL OR r.workspace_id = $2)
-    LIMIT $1
+WITH subject AS MATERIALIZED (
+  SELECT j.workspace_id, j.task_id AS id FROM journal j WHERE j.id > $3::bigint AND j.id <= $4::bigint AND ($2::uuid IS NULL OR j.workspace_id = $2) AND j.task_id IS NOT NULL
+  UNION
+  SELECT k.workspace_id, k.id FROM agent_tasks k WHERE (k.workspace_id, k.id) > ($5::uuid, $6::uuid)
+    AND (k.workspace_id, k.id) <= ($7::uuid, $8::uuid)
+)
+SELECT r.workspace_id, r.id, r.task_id
+FROM subject s
+CROSS JOIN LATERAL (
+  SELECT x.* FROM task_runs x WHERE x.workspace_id = s.workspace_id AND x.task_id = s.id
+    AND x.ended_at IS NULL OFFSET 0) r
+CROSS JOIN LATERAL (
+  SELECT x.* FROM agent_tasks x WHERE x.workspace_id = s.workspace_id AND x.id = s.id OFFSET 0) t
+WHERE r.state IN ('ASSIGNED', 'WORKING', 'STALE') AND t.run_id IS DISTINCT FROM r.id
+LIMIT $1
 
 -- find_unclaimable_tasks
+WITH subject AS MATERIALIZED (
+  SELECT j.workspace_id, j.task_id AS id FROM journal j WHERE j.id > $3::bigint AND j.id <= $4::bigint AND ($2::uuid IS NULL OR j.workspace_id = $2) AND j.task_id IS NOT NULL
+  UNION
+  SELECT k.workspace_id, k.id FROM agent_tasks k WHERE (k.workspace_id, k.id) > ($5::uuid, $6::uuid)
+    AND (k.workspace_id, k.id) <= ($7::uuid, $8::uuid)
+)
 SELECT t.workspace_id, t.id
-FROM agent_tasks t
-LEFT JOIN capability_sets s ON s.workspace_id = t.workspace_id
-  AND s.key = CASE WHEN t.capability_key LIKE '!%' THEN substr(t.capability_key, 2) ELSE t.capability_key END
-WHERE (t.status IN ('PENDING', 'PAUSED') OR (t.status = 'ABORTED' AND t.retry_at IS NOT NULL)) AND ($2::uuid IS NULL OR t.workspace_id = $2)
-  AND (s.key IS NULL OR NOT (s.capabilities <@ t.required_capabilities
-    AND s.capabilities @> t.required_capabilities)
+FROM subject s CROSS JOIN LATERAL (
+  SELECT x.* FROM agent_tasks x WHERE x.workspace_id = s.workspace_id AND x.id = s.id OFFSET 0) t
+LEFT JOIN capability_sets c ON c.workspace_id = t.workspace_id
+  AND c.key = CASE WHEN t.capability_key LIKE '!%' THEN substr(t.capability_key, 2) ELSE t.capability_key END
+WHERE (t.status IN ('PENDING', 'PAUSED') OR (t.status = 'ABORTED' AND t.retry_at IS NOT NULL))
+  AND (c.key IS NULL OR NOT (c.capabilities <@ t.required_capabilities
+    AND c.capabilities @> t.required_capabilities)
     OR EXISTS (SELECT FROM task_runs r
       WHERE r.workspace_id = t.workspace_id AND r.task_id = t.id AND r.generation > t.generation))
 LIMIT $1
@@ -1143,10 +1225,20 @@ journaled AS (
 SELECT workspace_id, run_id, agent_id FROM hung
 
 -- workspaces_with_edges_between
-SELECT w.id FROM workspaces w
-WHERE ($1::uuid IS NULL OR w.id = $1) AND EXISTS (SELECT FROM agent_tasks t
-  JOIN task_dependencies d ON d.workspace_id = w.id AND d.task_id = t.id
-    AND d.settled_at IS NULL
-  JOIN agent_tasks p ON p.workspace_id = w.id AND p.id = d.depends_on_id
-  WHERE t.workspace_id = w.id AND t.status = 'PENDING' AND t.unmet_dependencies > 0 AND t.has_dependents AND CASE WHEN p.status = 'PENDING' AND p.unmet_dependencies > 0 AND p.has_dependents THEN true END)
-ORDER BY w.id
+WITH subject AS MATERIALIZED (
+  SELECT j.workspace_id, j.task_id AS id FROM journal j WHERE j.id > $3::bigint AND j.id <= $4::bigint AND ($2::uuid IS NULL OR j.workspace_id = $2) AND j.task_id IS NOT NULL
+  UNION
+  SELECT k.workspace_id, k.id FROM agent_tasks k WHERE (k.workspace_id, k.id) > ($5::uuid, $6::uuid)
+    AND (k.workspace_id, k.id) <= ($7::uuid, $8::uuid)
+)
+SELECT DISTINCT t.workspace_id AS id
+FROM subject s CROSS JOIN LATERAL (
+  SELECT x.* FROM agent_tasks x WHERE x.workspace_id = s.workspace_id AND x.id = s.id OFFSET 0) t
+WHERE t.status = 'PENDING' AND t.unmet_dependencies > 0 AND t.has_dependents AND EXISTS (
+  SELECT FROM task_dependencies d
+  CROSS JOIN LATERAL (SELECT x.* FROM agent_tasks x
+    WHERE x.workspace_id = d.workspace_id AND x.id = d.depends_on_id OFFSET 0) p
+  WHERE d.workspace_id = t.workspace_id AND d.task_id = t.id AND d.settled_at IS NULL
+    AND CASE WHEN p.status = 'PENDING' AND p.unmet_dependencies > 0 AND p.has_dependents THEN true END)
+ORDER BY 1
+LIMIT $1

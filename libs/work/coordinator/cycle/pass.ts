@@ -1,4 +1,5 @@
 import type { Database, Fence, Sql, Transaction } from '#lib/database';
+import { type Subjects, windowsOf } from './search-rounds.js';
 import { type SweepResult, sweepResult, type SweepScope } from '#lib/transitions';
 
 /** The range of one sweep, and its only way to write, which is behind the fence. */
@@ -9,6 +10,7 @@ export class Pass {
   /**
    * @param limit maximum number of rows to move
    * @param beganAt the begin of the cycle, on the clock of performance.now()
+   * @param subjects the rows that slow searches look at; default: all of the scope
    */
   constructor(
     private readonly database: Database,
@@ -16,14 +18,32 @@ export class Pass {
     readonly limit: number,
     readonly scope: SweepScope,
     readonly beganAt = performance.now(),
+    private readonly subjects?: Subjects,
   ) {
     this.bounds = [limit, scope.workspaceId];
   }
 
   /** The same pass with the expensive searches. */
-  thoroughly(): Pass {
+  thoroughly(subjects?: Subjects): Pass {
     const { database, fence, limit, scope, beganAt } = this;
-    return new Pass(database, fence, limit, { ...scope, thorough: true }, beganAt);
+    return new Pass(database, fence, limit, { ...scope, thorough: true }, beganAt, subjects);
+  }
+
+  /**
+   * Reads the rows of a search (`store/searches.sql.ts`), without locks, each id once.
+   *
+   * @param limit number of rows after which it ends
+   */
+  async search<Row extends { id: string }>(sql: Sql<Row>, limit = this.limit): Promise<Row[]> {
+    const found = new Map<string, Row>();
+    const { workspaceId } = this.scope;
+    const all = this.subjects ? [this.subjects] : windowsOf(this.database, workspaceId);
+    for await (const { entries, keys } of all) {
+      const params = [limit, workspaceId, ...entries, ...keys.flat()];
+      for (const row of await this.database.service.rows(sql, params)) found.set(row.id, row);
+      if (found.size >= limit) break;
+    }
+    return [...found.values()];
   }
 
   /** Reads without locks and without a transaction. @param params parameters from $3 on */

@@ -46,6 +46,14 @@ export interface PacedReconciler extends Reconciler {
   nextSearchAt(): number;
 }
 
+/** Runs a search over the rows of its next round. */
+export type Round = (
+  pass: Pass,
+  search: (pass: Pass) => Promise<SweepResult>,
+) => Promise<SweepResult>;
+
+const wholly: Round = (pass, search) => search(pass.thoroughly());
+
 /**
  * A reconciler whose expensive sweeps run at a pace. A requested sweep (`thorough`) runs at once and
  * does not change the pace.
@@ -54,6 +62,7 @@ export function atPace(
   reconciler: Reconciler,
   slow: ReconcilerFacts['slow'],
   intervalMs: number,
+  round = wholly,
 ): PacedReconciler {
   if (!slow) return { sweep: (pass) => reconciler.sweep(pass), nextSearchAt: () => Infinity };
   const rhythm = new Rhythm(intervalMs);
@@ -62,7 +71,8 @@ export function atPace(
     async sweep(pass: Pass) {
       if (pass.scope.thorough) return reconciler.sweep(pass);
       if (rhythm.isDue(pass.beganAt)) {
-        return rhythm.run(pass.beganAt, () => reconciler.sweep(pass.thoroughly()));
+        const search = (thorough: Pass) => reconciler.sweep(thorough);
+        return rhythm.run(pass.beganAt, () => round(pass, search));
       }
       return slow === 'partly' ? reconciler.sweep(pass) : NOTHING;
     },

@@ -1,7 +1,9 @@
 import { CONFIG, type Config } from '#lib/config';
+import { Database } from '#lib/database';
 import { RECONCILERS, type CounterName, type StepName } from '../patterns/index.js';
 import type { Reconciler, ReconcilerFacts } from './reconciler.js';
-import { atPace, type PacedReconciler } from './rhythm.js';
+import { atPace, type PacedReconciler, type Round } from './rhythm.js';
+import { SearchRounds } from './search-rounds.js';
 
 /** A reconciler of this process. */
 export interface Step extends PacedReconciler {
@@ -13,11 +15,18 @@ export const STEPS = Symbol('STEPS');
 
 export const stepsProvider = {
   provide: STEPS,
-  inject: [CONFIG, ...RECONCILERS],
-  useFactory: ({ coordinator }: Config, ...reconcilers: Reconciler[]): Step[] =>
+  inject: [CONFIG, Database, ...RECONCILERS],
+  useFactory: ({ coordinator }: Config, db: Database, ...reconcilers: Reconciler[]): Step[] =>
     reconcilers.map((reconciler, at) => {
       const { facts } = RECONCILERS[at] as { facts: Step['facts'] };
       const slowMs = coordinator.reconcileIntervalSeconds * 1_000;
-      return { facts, ...atPace(reconciler, facts.slow, slowMs) };
+      return { facts, ...atPace(reconciler, facts.slow, slowMs, roundsOf(facts, db)) };
     }),
 };
+
+/** A step that is slow in part reads few rows, and so all of them. */
+function roundsOf({ name, slow }: ReconcilerFacts, database: Database): Round | undefined {
+  if (slow !== true) return undefined;
+  const rounds = new SearchRounds(database, name);
+  return (pass, search) => rounds.run(pass, search);
+}

@@ -1,4 +1,5 @@
 import { command, query } from '#lib/database';
+import { rowOf, SUBJECTS } from '../store/searches.sql.js';
 import { journalRow, LOCKED_TASK_COLUMNS, type LockedTask } from '#lib/transitions';
 
 /**
@@ -19,13 +20,21 @@ const EDGES = (workspace: string) => `agent_tasks t
   JOIN agent_tasks p ON p.workspace_id = ${workspace} AND p.id = d.depends_on_id
   WHERE t.workspace_id = ${workspace} AND ${BETWEEN('t')} AND CASE WHEN ${BETWEEN('p')} THEN true END`;
 
-/** The workspaces in which a cycle is possible. $1 workspace or NULL. */
+/** The workspaces in which a cycle with a task of the round is possible. Index: primary keys. */
 export const workspacesWithEdgesBetween = query<{ id: string }>(
   'workspaces_with_edges_between',
   `
-SELECT w.id FROM workspaces w
-WHERE ($1::uuid IS NULL OR w.id = $1) AND EXISTS (SELECT FROM ${EDGES('w.id')})
-ORDER BY w.id`,
+WITH ${SUBJECTS}
+SELECT DISTINCT t.workspace_id AS id
+FROM subject s ${rowOf('agent_tasks', 't')}
+WHERE ${BETWEEN('t')} AND EXISTS (
+  SELECT FROM task_dependencies d
+  CROSS JOIN LATERAL (SELECT x.* FROM agent_tasks x
+    WHERE x.workspace_id = d.workspace_id AND x.id = d.depends_on_id OFFSET 0) p
+  WHERE d.workspace_id = t.workspace_id AND d.task_id = t.id AND d.settled_at IS NULL
+    AND CASE WHEN ${BETWEEN('p')} THEN true END)
+ORDER BY 1
+LIMIT $1`,
 );
 
 export interface EdgeRow {

@@ -17,6 +17,9 @@ import {
 /** Tasks that one statement moves. */
 const AT_ONCE = 1_000;
 
+/** A limit that no number of workspaces reaches. */
+const EVERY_WORKSPACE = 2 ** 31 - 1;
+
 /**
  * Fails the tasks of cycles among dependencies. An edge that closes a cycle is refused when it is
  * written. So a cycle exists only if something bypassed that check: a restored backup, a manual
@@ -43,18 +46,20 @@ export class FailCycles implements Reconciler {
     const byWorkspace = new Map<string, number>();
     let failed = 0;
     const { service } = this.database;
-    for (const { id } of await service.rows(workspacesWithEdgesBetween, [pass.scope.workspaceId])) {
+    let skipped = false;
+    for (const { id } of await pass.search(workspacesWithEdgesBetween, EVERY_WORKSPACE)) {
       const found = findCycles(pairsOf(await service.rows(edgesBetween, [id])));
       for (const some of inPortions(found, pass.limit)) {
         if (failed >= pass.limit)
           return { moved: findings.length, more: true, byWorkspace, findings };
         const cycles = await pass.transaction((tx) => failCycles(tx, id, some));
         failed += countMembers(cycles);
+        skipped ||= cycles.length < some.length;
         findings.push(...cycles.map((cycle) => toFinding(id, cycle)));
         if (cycles.length > 0) byWorkspace.set(id, (byWorkspace.get(id) ?? 0) + cycles.length);
       }
     }
-    return { moved: findings.length, more: false, byWorkspace, findings };
+    return { moved: findings.length, more: false, skipped, byWorkspace, findings };
   }
 }
 

@@ -15,6 +15,7 @@ import {
   logLine,
   unmetWith,
 } from '#lib/transitions';
+import { rowOf, SUBJECT_AGENTS, SUBJECT_TREASURIES, SUBJECTS } from '../store/searches.sql.js';
 import type { Id } from './recover-orphans.sql.js';
 import { CONCERNED } from './settle-dependents.sql.js';
 
@@ -23,8 +24,8 @@ import { CONCERNED } from './settle-dependents.sql.js';
  * locks. Repairs compute the value again under the lock of its row. So a row that only looked wrong
  * during a change keeps its value.
  *
- * Each search reads all open tasks, or all edges. $1 of a search: rows; $2: workspace or NULL. $1
- * of a repair: JSON array of {workspace_id, id}.
+ * A search reads the rows of its round by key (`store/searches.sql.ts`). $1 of a repair: JSON array
+ * of {workspace_id, id}.
  */
 export interface RepairedRow extends Id {
   /** More tasks can be claimed. */
@@ -34,19 +35,17 @@ export interface RepairedRow extends Id {
 const GIVEN = `jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid)`;
 
 /**
- * Agents whose count differs from the number of their live runs. Index: task_runs_live_agent_idx.
+ * Agents whose count differs from the number of their live runs. Index: task_runs_live_agent_idx,
+ * once for each agent.
  */
 export const findMiscountedAgents = query<Id>(
   'find_miscounted_agents',
   `
+WITH ${SUBJECT_AGENTS}
 SELECT a.workspace_id, a.id
-FROM agents a
-LEFT JOIN (
-  SELECT r.workspace_id, r.agent_id, count(*)::int AS runs FROM task_runs r
-  WHERE ${isLiveRun('r')} AND ($2::uuid IS NULL OR r.workspace_id = $2)
-  GROUP BY 1, 2) c ON c.workspace_id = a.workspace_id AND c.agent_id = a.id
-WHERE a.live_runs <> coalesce(c.runs, 0) AND ${isInFleet('a')}
-  AND ($2::uuid IS NULL OR a.workspace_id = $2)
+FROM subject s ${rowOf('agents', 'a')}
+WHERE ${isInFleet('a')} AND a.live_runs <> (SELECT count(*) FROM task_runs r
+  WHERE r.workspace_id = a.workspace_id AND r.agent_id = a.id AND ${isLiveRun('r')})
 LIMIT $1`,
 );
 
@@ -68,20 +67,28 @@ SELECT workspace_id, id, counted, actual FROM agent_recounted`,
 );
 
 /**
- * Budgets whose reserved tokens differ from the holds of live runs. Reads the live runs with a
- * hold: task_runs_live_agent_idx.
+ * Budgets whose reserved tokens differ from the holds of live runs. Index:
+ * task_runs_live_agent_idx, once for each workspace that has budgets.
  */
 export const findMiscountedBudgets = query<Id>(
   'find_miscounted_budgets',
   `
+WITH ${SUBJECT_TREASURIES},
+held AS MATERIALIZED (
+  SELECT s.workspace_id, i.budget_id, sum(r.held_tokens) AS tokens
+  FROM subject s
+  CROSS JOIN LATERAL (SELECT x.held_tokens, x.budget_ids FROM task_runs x
+    WHERE x.workspace_id = s.workspace_id AND ${isLiveRun('x')} AND x.held_tokens > 0 OFFSET 0) r
+  CROSS JOIN LATERAL unnest(r.budget_ids) AS i (budget_id)
+  GROUP BY 1, 2
+)
 SELECT b.workspace_id, b.id
-FROM usage_budgets b
-LEFT JOIN (
-  SELECT r.workspace_id, i.budget_id, sum(r.held_tokens) AS tokens
-  FROM task_runs r CROSS JOIN LATERAL unnest(r.budget_ids) AS i (budget_id)
-  WHERE ${isLiveRun('r')} AND r.held_tokens > 0 AND ($2::uuid IS NULL OR r.workspace_id = $2)
-  GROUP BY 1, 2) h ON h.workspace_id = b.workspace_id AND h.budget_id = b.id
-WHERE b.reserved <> coalesce(h.tokens, 0) AND ($2::uuid IS NULL OR b.workspace_id = $2)
+FROM subject s
+CROSS JOIN LATERAL (
+  SELECT x.workspace_id, x.id, x.reserved FROM usage_budgets x
+  WHERE x.workspace_id = s.workspace_id OFFSET 0) b
+LEFT JOIN held h ON h.workspace_id = b.workspace_id AND h.budget_id = b.id
+WHERE b.reserved <> coalesce(h.tokens, 0)
 LIMIT $1`,
 );
 
@@ -107,28 +114,19 @@ SELECT workspace_id, id, actual < counted AS ready FROM budget_recounted`,
 const OPEN = `(${isWaiting('t')} OR ${awaitsRetry('t')})`;
 
 /**
- * Tasks whose count of unmet dependencies differs from the number of their unsettled edges. Waiting
- * tasks are checked by their edges, the other tasks from the edges. Reads the tasks and the edges
- * once each, by primary keys. Tried: one join with the edges counted and hashed. On tables without
- * statistics it became a loop over both, 300 ms for 1,000 tasks.
+ * Tasks whose count of unmet dependencies differs from the number of their unsettled edges. Index:
+ * primary keys, once for each task.
  */
 export const findMiscountedTasks = query<Id>(
   'find_miscounted_tasks',
   `
+WITH ${SUBJECTS}
 SELECT t.workspace_id, t.id
-FROM agent_tasks t
-WHERE ${OPEN} AND ($2::uuid IS NULL OR t.workspace_id = $2)
-  AND CASE WHEN t.unmet_dependencies > 0 THEN t.unmet_dependencies <> ${unmetWith(
-    't',
-    `(SELECT count(*) FROM task_dependencies d
-    WHERE d.workspace_id = t.workspace_id AND d.task_id = t.id AND d.settled_at IS NULL)`,
-  )} END
-UNION
-SELECT t.workspace_id, t.id
-FROM task_dependencies d
-JOIN agent_tasks t ON t.workspace_id = d.workspace_id AND t.id = d.task_id
-WHERE d.settled_at IS NULL AND ($2::uuid IS NULL OR d.workspace_id = $2)
-  AND ${OPEN} AND t.unmet_dependencies = 0
+FROM subject s ${rowOf('agent_tasks', 't')}
+CROSS JOIN LATERAL (SELECT count(*) AS edges FROM task_dependencies d
+  WHERE d.workspace_id = t.workspace_id AND d.task_id = t.id AND d.settled_at IS NULL) c
+WHERE ${OPEN} AND CASE WHEN t.unmet_dependencies > 0
+  THEN t.unmet_dependencies <> ${unmetWith('t', 'c.edges')} ELSE c.edges > 0 END
 LIMIT $1`,
 );
 
@@ -169,18 +167,30 @@ SELECT workspace_id, id, status = 'PENDING' AND actual = 0 AS ready FROM repaire
 );
 
 /**
- * Tasks that do not know of their dependents, or whose end was not propagated to them. Reads the
- * unsettled edges with both ends.
+ * Tasks that do not know of their dependents, or whose end was not propagated to them: prerequisites
+ * of the tasks, and the tasks themselves. Index: primary keys, task_dependencies_depends_on_idx.
  */
 export const findForgetfulTasks = query<Id>(
   'find_forgetful_tasks',
   `
+WITH ${SUBJECTS},
+edge AS (
+  SELECT d.* FROM subject s CROSS JOIN LATERAL (
+    SELECT x.* FROM task_dependencies x WHERE x.workspace_id = s.workspace_id AND x.task_id = s.id
+      AND x.settled_at IS NULL OFFSET 0) d
+  UNION
+  SELECT d.* FROM subject s CROSS JOIN LATERAL (
+    SELECT x.* FROM task_dependencies x
+    WHERE x.workspace_id = s.workspace_id AND x.depends_on_id = s.id
+      AND x.settled_at IS NULL OFFSET 0) d
+)
 SELECT DISTINCT p.workspace_id, p.id
-FROM task_dependencies d
-JOIN agent_tasks p ON p.workspace_id = d.workspace_id AND p.id = d.depends_on_id
-JOIN agent_tasks t ON t.workspace_id = d.workspace_id AND t.id = d.task_id
-WHERE d.settled_at IS NULL AND NOT ${isClosed('t')}
-  AND ($2::uuid IS NULL OR d.workspace_id = $2)
+FROM edge d
+CROSS JOIN LATERAL (SELECT x.* FROM agent_tasks x
+  WHERE x.workspace_id = d.workspace_id AND x.id = d.depends_on_id OFFSET 0) p
+CROSS JOIN LATERAL (SELECT x.* FROM agent_tasks x
+  WHERE x.workspace_id = d.workspace_id AND x.id = d.task_id OFFSET 0) t
+WHERE NOT ${isClosed('t')}
   AND (NOT p.has_dependents OR (NOT p.dependents_unsettled AND ${CONCERNED}))
 LIMIT $1`,
 );
@@ -221,19 +231,20 @@ const KEY = `array_to_string(ARRAY(SELECT DISTINCT c COLLATE "C"
 
 /**
  * Tasks that no claim would find, because their queue does not match their required capabilities.
- * Also tasks whose next generation one of their runs has already. Reads the open tasks;
- * capability_sets has few rows; task_runs_task_idx.
+ * Also tasks whose next generation one of their runs has already. Index:
+ * primary keys and task_runs_task_idx, once for each task.
  */
 export const findUnclaimableTasks = query<Id>(
   'find_unclaimable_tasks',
   `
+WITH ${SUBJECTS}
 SELECT t.workspace_id, t.id
-FROM agent_tasks t
-LEFT JOIN capability_sets s ON s.workspace_id = t.workspace_id
-  AND s.key = ${capabilityKeyOf('t')}
-WHERE ${OPEN} AND ($2::uuid IS NULL OR t.workspace_id = $2)
-  AND (s.key IS NULL OR NOT (s.capabilities <@ t.required_capabilities
-    AND s.capabilities @> t.required_capabilities)
+FROM subject s ${rowOf('agent_tasks', 't')}
+LEFT JOIN capability_sets c ON c.workspace_id = t.workspace_id
+  AND c.key = ${capabilityKeyOf('t')}
+WHERE ${OPEN}
+  AND (c.key IS NULL OR NOT (c.capabilities <@ t.required_capabilities
+    AND c.capabilities @> t.required_capabilities)
     OR EXISTS (SELECT FROM task_runs r
       WHERE r.workspace_id = t.workspace_id AND r.task_id = t.id AND r.generation > t.generation))
 LIMIT $1`,

@@ -89,10 +89,12 @@ export class ReconcileStates implements Reconciler {
   }
 
   private async run({ kind, find, lock, make }: Repair, pass: Pass): Promise<SweepResult> {
-    const found = await pass.find(find);
+    const found = await pass.search(find);
     if (found.length === 0) return NOTHING;
+    let skipped = found.length >= pass.limit;
     const repaired = await pass.transaction(async (tx) => {
       const locked = await tx.rows(lock, [JSON.stringify(found)]);
+      skipped ||= locked.length < found.length;
       return tx.rows(make, [JSON.stringify(locked)]);
     });
     wakeClaims(
@@ -102,7 +104,7 @@ export class ReconcileStates implements Reconciler {
     const findings = findingsOf(kind, repaired);
     // Findings without a repair are locked by others, and are not tried again at once.
     const more = found.length >= pass.limit && repaired.length > 0;
-    return { ...pass.countMoved(repaired), more, findings };
+    return { ...pass.countMoved(repaired), more, skipped, findings };
   }
 }
 

@@ -9,6 +9,7 @@ import {
   runTransitionWithoutEnd,
 } from '#lib/transitions';
 import type { LeasedDefect } from '../domain/repair-leased.js';
+import { rowOf, SUBJECTS } from '../store/searches.sql.js';
 
 /**
  * Tasks and runs that do not belong together, as the service role. They are found without locks,
@@ -32,20 +33,15 @@ const DEFECT = `CASE WHEN r.id IS NULL OR r.task_id <> t.id OR r.ended_at IS NOT
   WHEN t.status = 'ASSIGNED' AND r.state <> 'ASSIGNED' THEN 'task_behind'
   WHEN t.status = 'RUNNING' AND r.state = 'ASSIGNED' THEN 'run_behind' END`;
 
-/**
- * Leased tasks with a defect. Index: agent_tasks_status_idx, once for each workspace and status,
- * then primary keys once for each leased task. $1 rows, $2 workspace or NULL.
- */
+/** Leased tasks with a defect. Index: primary keys, once for each task. */
 export const findLeasedDefects = query<Id>(
   'find_leased_defects',
   `
+WITH ${SUBJECTS}
 SELECT t.workspace_id, t.id
-FROM workspaces w
-CROSS JOIN LATERAL (
-  SELECT h.workspace_id, h.id, h.status, h.run_id FROM agent_tasks h
-  WHERE h.workspace_id = w.id AND ${namesRun('h')} OFFSET 0) t
+FROM subject s ${rowOf('agent_tasks', 't')}
 ${RUN_AND_AGENT}
-WHERE ($2::uuid IS NULL OR w.id = $2) AND ${DEFECT} IS NOT NULL
+WHERE ${namesRun('t')} AND ${DEFECT} IS NOT NULL
 LIMIT $1`,
 );
 
@@ -146,14 +142,19 @@ const STRAY = `FROM task_runs r
 JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
 WHERE ${isLiveRun('r')} AND t.run_id IS DISTINCT FROM r.id`;
 
-/**
- * Index: task_runs_live_agent_idx, then a primary key for each live run. $1 rows, $2 workspace or
- * NULL.
- */
+/** Index: task_runs_task_idx, once for each task. */
 export const findStrayRuns = query<StrayRun>(
   'find_stray_runs',
-  `SELECT r.workspace_id, r.id, r.task_id ${STRAY} AND ($2::uuid IS NULL OR r.workspace_id = $2)
-    LIMIT $1`,
+  `
+WITH ${SUBJECTS}
+SELECT r.workspace_id, r.id, r.task_id
+FROM subject s
+CROSS JOIN LATERAL (
+  SELECT x.* FROM task_runs x WHERE x.workspace_id = s.workspace_id AND x.task_id = s.id
+    AND x.ended_at IS NULL OFFSET 0) r
+${rowOf('agent_tasks', 't')}
+WHERE ${isLiveRun('r')} AND t.run_id IS DISTINCT FROM r.id
+LIMIT $1`,
 );
 
 /**

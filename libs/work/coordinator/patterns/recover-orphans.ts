@@ -51,31 +51,35 @@ export class RecoverOrphans implements Reconciler {
   }
 
   private async endStrayRuns(pass: Pass): Promise<SweepResult> {
-    const found = await pass.find(findStrayRuns);
+    const found = await pass.search(findStrayRuns);
+    let skipped = false;
     if (found.length === 0) return NOTHING;
     const tasks = found.map(({ workspace_id, task_id }) => ({ workspace_id, id: task_id }));
     const ended = await pass.transaction(async (tx) => {
       const locked = await tx.rows(lockForRepair, [JSON.stringify(tasks)]);
+      skipped = locked.length < new Set(tasks.map(({ id }) => id)).size;
       const stray = await tx.rows(readStrayRuns, [JSON.stringify(locked)]);
       const moved = await tx.rows(detachRuns, [JSON.stringify(stray.map(planRelease))]);
       await tx.rows(logStrayRuns, [JSON.stringify(stray)]);
       this.wakeUps.signals(moved.map((run) => run.agent_id));
       return stray;
     });
-    return pass.countMoved(ended);
+    return { ...pass.countMoved(ended), skipped };
   }
 
   private async repairLeased(pass: Pass): Promise<SweepResult> {
-    const found = await pass.find(findLeasedDefects);
+    const found = await pass.search(findLeasedDefects);
+    let skipped = false;
     if (found.length === 0) return NOTHING;
     const repaired = await pass.transaction(async (tx) => {
       const locked = await tx.rows(lockForRepair, [JSON.stringify(found)]);
+      skipped = locked.length < found.length;
       const defective = await tx.rows(readLeasedDefects, [JSON.stringify(locked)]);
       await this.repair(tx, defective);
       return defective;
     });
     this.wakeUps.signals([...new Set(repaired.flatMap((task) => task.agent_id ?? []))]);
-    return pass.countMoved(repaired);
+    return { ...pass.countMoved(repaired), skipped };
   }
 
   private async repair(tx: Transaction, tasks: readonly DefectiveTask[]): Promise<void> {

@@ -8,6 +8,8 @@ export interface SweepResult {
   more: boolean;
   /** Moved rows by workspace id, the part that a tenant can see. */
   byWorkspace: ReadonlyMap<string, number>;
+  /** True if rows that somebody else holds were left out. */
+  skipped?: boolean;
   /** Findings for the coordinator's log beyond the number. */
   findings?: readonly Finding[];
 }
@@ -50,7 +52,13 @@ export function together(one: SweepResult, other: SweepResult): SweepResult {
   for (const [id, count] of other.byWorkspace)
     byWorkspace.set(id, (byWorkspace.get(id) ?? 0) + count);
   const findings = [...(one.findings ?? []), ...(other.findings ?? [])];
-  return { moved: one.moved + other.moved, more: one.more || other.more, byWorkspace, findings };
+  return {
+    moved: one.moved + other.moved,
+    more: one.more || other.more,
+    skipped: one.skipped === true || other.skipped === true,
+    byWorkspace,
+    findings,
+  };
 }
 
 export function countByWorkspace(rows: readonly { workspace_id: string }[]): Map<string, number> {
