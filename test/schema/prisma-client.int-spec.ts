@@ -7,7 +7,7 @@ import { aTenant, type Tenant } from './tenants.js';
 type Reader = { findMany(args: { take: number }): Promise<Record<string, unknown>[]> };
 
 /** No action of a tenant creates a row in these tables. */
-const EMPTY = ['TokenRevocation', 'UserIdentity', 'UserSession'];
+const EMPTY = ['CoordinatorSearch', 'TokenRevocation', 'UserIdentity', 'UserSession'];
 
 let db: TestDatabase;
 let tenant: Tenant;

@@ -89,6 +89,7 @@ describe('every table of tenants', () => {
       // A view that reads with the rights of its reader.
       agent_task_logs: 'select',
       coordinator_leadership: 'select',
+      coordinator_searches: '',
       data_keys: '',
       event_consumers: '',
       gateways: 'select',

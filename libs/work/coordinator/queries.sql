@@ -97,10 +97,11 @@ WITH s AS MATERIALIZED (SELECT coalesce(pg_sequence_last_value('journal_id_seq')
 SELECT s.last, pg_current_xact_id()::text AS xid FROM s
 
 -- coordinator_keep_position
-INSERT INTO coordinator_searches AS c (name, journal_id, workspace_id, task_id, rounds)
+INSERT INTO coordinator_searches AS c
+  (name, journal_id, after_workspace_id, after_task_id, rounds)
 VALUES ($1, $2, $3, $4, $5::boolean::int)
 ON CONFLICT (name) DO UPDATE SET journal_id = excluded.journal_id,
-  workspace_id = excluded.workspace_id, task_id = excluded.task_id,
+  after_workspace_id = excluded.after_workspace_id, after_task_id = excluded.after_task_id,
   rounds = c.rounds + excluded.rounds
 
 -- coordinator_list_workspace_ids
@@ -244,7 +245,8 @@ FROM coordinator_leadership WHERE id = 1
 SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS xid
 
 -- coordinator_read_position
-SELECT journal_id, workspace_id, task_id FROM coordinator_searches WHERE name = $1
+SELECT journal_id, after_workspace_id AS workspace_id, after_task_id AS task_id
+  FROM coordinator_searches WHERE name = $1
 
 -- coordinator_read_stats
 SELECT t.*, a.healthy_agents, a.stale_agents

@@ -47,7 +47,10 @@ async function lookOnlyAtChanges(): Promise<number> {
   const last = BigInt(rows[0]?.['last'] as string);
   let moved = 0;
   await waitFor('the position in the journal', async () => {
-    await scene.sql(`UPDATE coordinator_searches SET workspace_id = $1, task_id = $1`, HIGHEST);
+    await scene.sql(
+      `UPDATE coordinator_searches SET after_workspace_id = $1, after_task_id = $1`,
+      HIGHEST,
+    );
     moved += await round();
     return BigInt(((await position())?.['journal_id'] ?? -1) as string) >= last;
   });
@@ -87,7 +90,10 @@ it('a change that commits late is found', async () => {
   await client.query(NAME_IT, [held.runId]);
   // Later entries exist, and the position must not pass the open one.
   await scene.task();
-  await scene.sql(`UPDATE coordinator_searches SET workspace_id = $1, task_id = $1`, HIGHEST);
+  await scene.sql(
+    `UPDATE coordinator_searches SET after_workspace_id = $1, after_task_id = $1`,
+    HIGHEST,
+  );
   expect(await round()).toBe(0);
   await client.query('COMMIT');
   client.release();

@@ -70,17 +70,19 @@ export interface PositionRow {
 /** Index: primary key. $1 search. No row: it has never ended a round. */
 export const readPosition = query<PositionRow>(
   'coordinator_read_position',
-  `SELECT journal_id, workspace_id, task_id FROM coordinator_searches WHERE name = $1`,
+  `SELECT journal_id, after_workspace_id AS workspace_id, after_task_id AS task_id
+  FROM coordinator_searches WHERE name = $1`,
 );
 
-/** $1 search, $2 entry of the journal, $3 and $4 key, $5 whether the walk begins anew. */
+/** $1 search, $2 entry of the journal, $3 and $4 key, $5 true if the walk begins anew. */
 export const keepPosition = command<unknown>(
   'coordinator_keep_position',
   `
-INSERT INTO coordinator_searches AS c (name, journal_id, workspace_id, task_id, rounds)
+INSERT INTO coordinator_searches AS c
+  (name, journal_id, after_workspace_id, after_task_id, rounds)
 VALUES ($1, $2, $3, $4, $5::boolean::int)
 ON CONFLICT (name) DO UPDATE SET journal_id = excluded.journal_id,
-  workspace_id = excluded.workspace_id, task_id = excluded.task_id,
+  after_workspace_id = excluded.after_workspace_id, after_task_id = excluded.after_task_id,
   rounds = c.rounds + excluded.rounds`,
 );
 
