@@ -5,6 +5,7 @@ import type pg from 'pg';
 const IGNORED = new Set([
   '_prisma_migrations',
   'coordinator_leadership',
+  'coordinator_searches',
   'event_consumers',
   'event_numbers',
   'installation_audit_log',
