@@ -136,7 +136,7 @@ INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, state, v
 SELECT workspace_id, run_id, id, agent_id, 1, 'WORKING', 2, 180, now() + interval '1 hour', true, now()
 FROM task`,
 
-  /** The journal names $1 open tasks, as if each had moved. */
+  /** The journal names up to $1 open tasks of a hundredth of the pages, as if each had moved. */
   CHANGE_TASKS: `
 INSERT INTO journal (workspace_id, event, log_event, task_id, run_id, agent_id, actor_kind)
 SELECT workspace_id, 'run.state_changed', '', id, run_id, agent_id, 'system'
