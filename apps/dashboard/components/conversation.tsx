@@ -107,6 +107,7 @@ function OnePart({ taskId, part }: { taskId: string; part: Part }) {
       </details>
     );
   }
+  if (kind === 'usage') return <p className="muted">{line.text}</p>;
   if (kind === 'tool') {
     return (
       <details>

@@ -22,6 +22,7 @@ it('a call of a tool has its results and changes, and other entries are no part'
       ['agent_diff', 'haiku.txt'],
       ['message_delivered', 'Shorter, please.'],
       ['agent_plan', '[ ] Write'],
+      ['model_usage', 'opus: 12 input, 5 output tokens'],
       ['output', 'noise'],
     ),
   );
@@ -30,6 +31,7 @@ it('a call of a tool has its results and changes, and other entries are no part'
     ['tool', 'Write haiku.txt'],
     ['person', 'Shorter, please.'],
     ['plan', '[ ] Write'],
+    ['usage', 'opus: 12 input, 5 output tokens'],
   ]);
   expect(parts[1]).toMatchObject({ results: [{ text: 'written' }, { text: 'haiku.txt' }] });
 });

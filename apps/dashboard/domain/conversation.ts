@@ -2,7 +2,7 @@ import type { LogLine } from './log-line.js';
 
 /** A part of the conversation with a coding agent. */
 export type Part =
-  | { kind: 'agent' | 'person' | 'note' | 'plan' | 'thought'; line: LogLine }
+  | { kind: 'agent' | 'person' | 'note' | 'plan' | 'thought' | 'usage'; line: LogLine }
   /** A call of a tool with its results and changes of files. */
   | { kind: 'tool'; line: LogLine; results: LogLine[] };
 
@@ -13,6 +13,7 @@ const KINDS: Record<string, Exclude<Part['kind'], 'tool'>> = {
   agent_permission: 'note',
   agent_notice: 'note',
   message_delivered: 'person',
+  model_usage: 'usage',
 };
 
 /** The entries of the log that belong to the conversation, in their order. */

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import type { ModelRequest, SeenLimit } from '#lib/model-proxy';
+import type { ModelRequest, ModelUsage, SeenLimit } from '#lib/model-proxy';
 import type { ModelHold } from '../api/types.js';
 import { RunModelGate } from './model-gate.js';
 
@@ -18,6 +18,23 @@ const GRANTED: ModelHold = {
   budget: null,
   model: null,
   fallbacks: [],
+};
+
+const USED: ModelUsage = {
+  id: REQUEST.id,
+  provider: 'anthropic',
+  requestedModel: 'opus',
+  model: 'opus-4',
+  input: 12,
+  output: 5,
+  cacheRead: 300,
+  cacheWrite: 0,
+  reasoning: 0,
+  timeToFirstTokenMs: undefined,
+  startedAt: new Date(0),
+  endedAt: new Date(1),
+  status: 200,
+  estimated: false,
 };
 
 /** The gate of a run whose requests get the given hold, and what it reports. */
@@ -41,6 +58,16 @@ function aGate(hold: Partial<ModelHold>) {
   });
   return { gate, logged, ended };
 }
+
+it('the tokens of each request stand in the transcript', () => {
+  const { gate, logged } = aGate({});
+  gate.ended(USED);
+  gate.ended({ ...USED, cacheRead: 0, cacheWrite: 7, estimated: true });
+  expect(logged).toEqual([
+    'DEBUG model_usage: opus-4: 12 input, 300 cache read, 5 output tokens',
+    'DEBUG model_usage: opus-4: 12 input, 7 cache write, 5 output tokens (estimated)',
+  ]);
+});
 
 it('a model that is not allowed is logged once, and the run can ask others', async () => {
   const message = 'The model "opus" is not allowed: its project allows only haiku.';

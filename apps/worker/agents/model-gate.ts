@@ -85,6 +85,7 @@ export class RunModelGate implements ModelGate {
     if (tokens === 0) return this.holds.release(id);
     // Cached input repeats with each request, and says nothing about the work.
     this.parts.onTokens?.(input + output);
+    this.note(model, usage);
     this.parts.report.usage([
       {
         id,
@@ -104,6 +105,19 @@ export class RunModelGate implements ModelGate {
       },
     ]);
   };
+
+  /** The transcript has the tokens of each request; the ledger has their cost. */
+  private note(model: string, usage: ModelUsage): void {
+    const { id, input, output, cacheRead, cacheWrite, estimated } = usage;
+    const counts = [
+      `${input} input`,
+      ...(cacheRead > 0 ? [`${cacheRead} cache read`] : []),
+      ...(cacheWrite > 0 ? [`${cacheWrite} cache write`] : []),
+      `${output} output`,
+    ];
+    const message = `${model}: ${counts.join(', ')} tokens${estimated ? ' (estimated)' : ''}`;
+    this.parts.report.log('DEBUG', message, 'model_usage', { usageId: id });
+  }
 
   readonly limited = (seen: SeenLimit, ofFallbacks: readonly SeenLimit[]): void => {
     const all = [seen, ...ofFallbacks];

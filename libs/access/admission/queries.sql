@@ -82,7 +82,8 @@ SELECT b.depth AS limit, (SELECT count(*) FROM (
 FROM bound b
 
 -- read_limits
-SELECT w.id AS workspace_id, l.max_queue_depth, l.spawns_per_minute, coalesce(l.version, 0) AS version
+SELECT w.id AS workspace_id, l.max_queue_depth, l.spawns_per_minute, l.max_artifact_mb,
+  coalesce(l.version, 0) AS version
 FROM workspaces w LEFT JOIN workspace_limits l ON l.workspace_id = w.id
 WHERE w.id = $1
 
@@ -119,15 +120,16 @@ WHERE w.archived_at IS NULL AND EXISTS (SELECT FROM agent_tasks t
 
 -- write_limits
 WITH written AS (
-  INSERT INTO workspace_limits AS l (workspace_id, max_queue_depth, spawns_per_minute)
-  SELECT w.id, $2, $3 FROM workspaces w
-  WHERE w.id = $1 AND coalesce($4::int, 0) IN (0, (SELECT version FROM workspace_limits WHERE workspace_id = $1))
+  INSERT INTO workspace_limits AS l (workspace_id, max_queue_depth, spawns_per_minute, max_artifact_mb)
+  SELECT w.id, $2, $3, $4 FROM workspaces w
+  WHERE w.id = $1 AND coalesce($5::int, 0) IN (0, (SELECT version FROM workspace_limits WHERE workspace_id = $1))
   ON CONFLICT (workspace_id) DO UPDATE SET max_queue_depth = excluded.max_queue_depth,
-    spawns_per_minute = excluded.spawns_per_minute, version = l.version + 1, updated_at = now()
-  WHERE $4::int IS NULL OR l.version = $4
+    spawns_per_minute = excluded.spawns_per_minute, max_artifact_mb = excluded.max_artifact_mb,
+    version = l.version + 1, updated_at = now()
+  WHERE $5::int IS NULL OR l.version = $5
   RETURNING l.*, old.spawns_per_minute IS DISTINCT FROM l.spawns_per_minute AS rate_changed),
 bucket AS (
   INSERT INTO spawn_allowances (workspace_id, tokens)
   SELECT workspace_id, spawns_per_minute FROM written WHERE rate_changed AND spawns_per_minute IS NOT NULL
   ON CONFLICT (workspace_id) DO UPDATE SET tokens = excluded.tokens, filled_at = now())
-SELECT workspace_id, max_queue_depth, spawns_per_minute, version FROM written
+SELECT workspace_id, max_queue_depth, spawns_per_minute, max_artifact_mb, version FROM written

@@ -259,6 +259,21 @@ it('concurrent uploads cannot exceed the quota, and a removed file makes room', 
   expect((await put('another', half)).status).toBe(200);
 });
 
+it('the quota of a workspace applies instead of that of the installation', async () => {
+  const set = (mib: number | null) =>
+    server.db.owner.query(
+      `INSERT INTO workspace_limits (workspace_id, max_artifact_mb) VALUES ($1, $2)
+       ON CONFLICT (workspace_id) DO UPDATE SET max_artifact_mb = $2`,
+      [workspace.id, mib],
+    );
+  await set(1);
+  expect((await put('a', new Uint8Array(MIB))).status).toBe(200);
+  const refused = { status: 409, body: { code: 'artifact_quota', limit: MIB } };
+  expect(await put('b', 'x')).toMatchObject(refused);
+  await set(null);
+  expect((await put('b', 'x')).status).toBe(200);
+});
+
 it('a run cannot have more than 1,000 artifacts', async () => {
   const { body } = await put('0', 'x');
   await server.db.owner.query(

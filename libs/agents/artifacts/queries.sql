@@ -62,6 +62,9 @@ WHERE u.workspace_id IN (SELECT e.workspace_id FROM (
   ORDER BY a.created_at LIMIT $2) e)
 ORDER BY u.workspace_id FOR UPDATE
 
+-- own_quota
+SELECT l.max_artifact_mb * 1048576::float8 AS quota_bytes FROM workspace_limits l WHERE l.workspace_id = $1
+
 -- remove_artifact
 WITH removed AS (
   DELETE FROM artifacts a WHERE a.workspace_id = $1 AND a.id = $2 AND a.kind <> 'agent_state'

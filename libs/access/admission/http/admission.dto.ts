@@ -13,6 +13,9 @@ const MAX_QUEUE_DEPTH =
 const SPAWNS_PER_MINUTE =
   'The maximum number of sessions of push agents that start in a minute. 0 means none. ' +
   'null means no own limit, only the limit of the installation.';
+const MAX_ARTIFACT_MB =
+  'The maximum size of all artifacts in MiB. 0 means none. ' +
+  'null means ARTIFACT_QUOTA_MB of the installation.';
 const id = { type: String, format: 'uuid' };
 const time = { type: String, format: 'date-time' };
 
@@ -92,6 +95,9 @@ export class SetLimitsDto implements LimitsRequest {
 
   @Int(0, 1_000_000, { nullable: true, description: SPAWNS_PER_MINUTE })
   spawnsPerMinute!: number | null;
+
+  @Int(0, 1_073_741_824, { nullable: true, optional: true, description: MAX_ARTIFACT_MB })
+  maxArtifactMb?: number | null;
 }
 
 export class LimitsDto implements LimitsView {
@@ -100,6 +106,8 @@ export class LimitsDto implements LimitsView {
   maxQueueDepth!: number | null;
   @ApiProperty({ type: 'integer', nullable: true, description: SPAWNS_PER_MINUTE })
   spawnsPerMinute!: number | null;
+  @ApiProperty({ type: 'integer', nullable: true, description: MAX_ARTIFACT_MB })
+  maxArtifactMb!: number | null;
   @ApiProperty({ type: 'integer', description: 'The limit that applies. 0 means no limit.' })
   effectiveMaxQueueDepth!: number;
   @ApiProperty({

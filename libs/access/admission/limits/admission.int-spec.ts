@@ -288,7 +288,7 @@ describe('the limits of a workspace', () => {
       spawnsPerMinute: null,
       effectiveMaxQueueDepth: 5,
     });
-    const wanted = { maxQueueDepth: 6, spawnsPerMinute: 7 };
+    const wanted = { maxQueueDepth: 6, spawnsPerMinute: 7, maxArtifactMb: 8 };
     expect((await workspace.api.put(path, wanted)).status).toBe(403);
     const stale = await operator.put(path, wanted, { 'if-match': `"${version + 1}"` });
     expect(stale).toMatchObject({ status: 412, body: { code: 'version_mismatch' } });
@@ -296,6 +296,7 @@ describe('the limits of a workspace', () => {
       status: 200,
       body: wanted,
     });
+    expect((await workspace.api.get(path)).body).toMatchObject(wanted);
     const unknown = `/workspaces/${newId()}/limits`;
     expect((await operator.put(unknown, wanted)).status).toBe(404);
   });

@@ -9,9 +9,12 @@ import { QueueDepths } from './queue-depths.js';
 export interface LimitsRequest {
   maxQueueDepth: number | null;
   spawnsPerMinute: number | null;
+  /** In MiB. An absent value means null. */
+  maxArtifactMb?: number | null;
 }
 
 export interface LimitsView extends LimitsRequest {
+  maxArtifactMb: number | null;
   workspaceId: string;
   /** The limit that applies. 0 means no limit. */
   effectiveMaxQueueDepth: number;
@@ -22,7 +25,7 @@ export interface LimitsView extends LimitsRequest {
 }
 
 /**
- * Limits on queued tasks and spawned sessions of a workspace. Members see them, operators set them.
+ * Limits on queued tasks, spawned sessions and artifacts of a workspace. Members see them, operators set them.
  */
 @Injectable()
 export class Limits {
@@ -48,7 +51,8 @@ export class Limits {
    */
   async set(workspaceId: string, request: LimitsRequest, version?: number): Promise<LimitsView> {
     const { service } = this.database;
-    const params = [workspaceId, request.maxQueueDepth, request.spawnsPerMinute, version ?? null];
+    const { maxQueueDepth, spawnsPerMinute, maxArtifactMb = null } = request;
+    const params = [workspaceId, maxQueueDepth, spawnsPerMinute, maxArtifactMb, version ?? null];
     const row = await firstRow(service, writeLimits, params);
     if (row) {
       this.depths.forget(workspaceId);
@@ -67,6 +71,7 @@ export class Limits {
       workspaceId: row.workspace_id,
       maxQueueDepth: row.max_queue_depth,
       spawnsPerMinute: row.spawns_per_minute,
+      maxArtifactMb: row.max_artifact_mb,
       effectiveMaxQueueDepth: row.max_queue_depth ?? maxQueueDepth,
       installationSpawnsPerMinute: spawnsPerMinute,
       version: row.version,

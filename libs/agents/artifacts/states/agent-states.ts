@@ -12,7 +12,7 @@ import { type Arrived, requireSize } from '../files/examine-upload.js';
 import { StoreOfInstallation } from '../files/store-of-installation.js';
 import { agentStateOfRun, roomOfAgentState, writeAgentState } from '../store/agent-states.sql.js';
 import { lockArtifactUsage } from '../store/artifacts.sql.js';
-import { ArtifactRoom } from '../uploads/artifact-room.js';
+import { ArtifactRoom, overQuota } from '../uploads/artifact-room.js';
 import { discardRest, wholeBody } from '../uploads/whole-body.js';
 
 /** The kept state of an agent on its way to a host. */
@@ -99,7 +99,7 @@ export class AgentStates {
     { id, keyId, size, sha256 }: Arrived & { id: string; keyId: string },
   ): Promise<void> {
     const { workspaceId, runId, agentId } = by;
-    const { quotaBytes } = this.config.artifacts;
+    const quotaBytes = await this.room.quotaOf(workspaceId);
     const params = [workspaceId, runId, agentId, id, size, sha256, quotaBytes, keyId];
     const [, [written]] = await this.database.tenant(workspaceId).pipeline([
       [lockArtifactUsage, [workspaceId]],
@@ -109,7 +109,7 @@ export class AgentStates {
     const useless = written?.id === id ? written.replaced_id : id;
     if (useless !== null) await store?.remove(useless);
     if (!written) return refuseReport(this.database, by);
-    if (written.id === null) throw this.room.overQuota();
+    if (written.id === null) throw overQuota(quotaBytes);
   }
 }
 

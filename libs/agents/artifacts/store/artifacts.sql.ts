@@ -42,6 +42,13 @@ SELECT r.task_id, r.ended_at IS NULL OR r.ended_at > now() - ${GRACE} AS is_open
 FROM task_runs r WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3`,
 );
 
+/** The quota that operators set for a workspace. Index: primary key. $1 workspace. */
+export const ownQuota = query<{ quota_bytes: number | null }>(
+  'own_quota',
+  `
+SELECT l.max_artifact_mb * 1048576::float8 AS quota_bytes FROM workspace_limits l WHERE l.workspace_id = $1`,
+);
+
 /**
  * Locks the sum of a workspace: of all statements that change artifacts, the first. So the next
  * one sees the sizes that the previous upload committed. Index: primary key. $1 workspace.

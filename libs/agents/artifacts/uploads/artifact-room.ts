@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
-import { Database } from '#lib/database';
+import { Database, firstRow } from '#lib/database';
 import { DroverError } from '#lib/kernel';
 import { StoreOfInstallation } from '../files/store-of-installation.js';
 import { evictAgentStates } from '../store/agent-states.sql.js';
-import { lockArtifactUsage } from '../store/artifacts.sql.js';
+import { lockArtifactUsage, ownQuota } from '../store/artifacts.sql.js';
 
 /** Bounds the bytes on the disk that no quota counts yet, of a workspace at this server. */
 const MAX_UNDER_WAY = 8;
@@ -50,7 +50,7 @@ export class ArtifactRoom {
    * @throws DroverError `artifact_quota`
    */
   async require(workspaceId: string, bytes: number, taskId: string | null = null): Promise<void> {
-    const { quotaBytes } = this.config.artifacts;
+    const quotaBytes = await this.quotaOf(workspaceId);
     const missing = bytes - quotaBytes;
     if (missing <= 0) return;
     const wanted = missing + Math.ceil(quotaBytes * FREED_SHARE);
@@ -59,13 +59,18 @@ export class ArtifactRoom {
       [evictAgentStates, [workspaceId, missing, taskId, wanted]],
     ]);
     for (const { id } of removed) await this.installation.store?.remove(id);
-    if (removed.length === 0) throw this.overQuota();
+    if (removed.length === 0) throw overQuota(quotaBytes);
   }
 
-  overQuota(): DroverError {
-    const limit = this.config.artifacts.quotaBytes;
-    return new DroverError('artifact_quota', { members: { limit } });
+  /** The quota of a workspace in bytes: its own limit, or that of the installation. */
+  async quotaOf(workspaceId: string): Promise<number> {
+    const own = await firstRow(this.database.tenant(workspaceId), ownQuota, [workspaceId]);
+    return own?.quota_bytes ?? this.config.artifacts.quotaBytes;
   }
+}
+
+export function overQuota(limit: number): DroverError {
+  return new DroverError('artifact_quota', { members: { limit } });
 }
 
 function tooManyUploads(): DroverError {

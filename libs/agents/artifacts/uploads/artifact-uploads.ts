@@ -5,7 +5,7 @@ import { DroverError } from '#lib/kernel';
 import { refuseReport, type Reporter, RunSecrets } from '#lib/runs';
 import type { ArtifactStore } from '../files/artifact-store.js';
 import { requireSize } from '../files/examine-upload.js';
-import { ArtifactRoom } from './artifact-room.js';
+import { ArtifactRoom, overQuota } from './artifact-room.js';
 import { announced, receiveFile, type StoredUpload, type Upload } from './receive-file.js';
 import { StoreOfInstallation } from '../files/store-of-installation.js';
 import { Artifacts } from '../reading/artifacts.js';
@@ -69,7 +69,7 @@ export class ArtifactUploads {
     stored: StoredUpload,
   ): Promise<ArtifactRow> {
     const { workspaceId, runId, agentId } = by;
-    const { quotaBytes } = this.config.artifacts;
+    const quotaBytes = await this.room.quotaOf(workspaceId);
     const { id, name, mediaType, size, sha256 } = stored;
     const params = [workspaceId, runId, agentId, id, name, mediaType, size, sha256, quotaBytes];
     const [, [written]] = await this.database.tenant(workspaceId).pipeline([
@@ -82,6 +82,6 @@ export class ArtifactUploads {
     }
     await store.remove(id);
     if (!written) return refuseReport(this.database, by);
-    throw written.has_room ? new DroverError('artifact_limit') : this.room.overQuota();
+    throw written.has_room ? new DroverError('artifact_limit') : overQuota(quotaBytes);
   }
 }

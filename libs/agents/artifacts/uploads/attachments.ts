@@ -14,7 +14,7 @@ import {
   roomOfAttachment,
   writeAttachment,
 } from './attachments.sql.js';
-import { ArtifactRoom } from './artifact-room.js';
+import { ArtifactRoom, overQuota } from './artifact-room.js';
 import { announced, receiveFile, type StoredUpload, type Upload } from './receive-file.js';
 
 /**
@@ -66,7 +66,7 @@ export class Attachments {
     attachments: string,
     { id, name, mediaType, size, sha256 }: StoredUpload,
   ): Promise<AttachmentRow> {
-    const { quotaBytes } = this.config.artifacts;
+    const quotaBytes = await this.room.quotaOf(workspaceId);
     const params = [workspaceId, attachments, id, name, mediaType, size, sha256, quotaBytes];
     const [, [written]] = await this.database.tenant(workspaceId).pipeline([
       [lockArtifactUsage, [workspaceId]],
@@ -77,6 +77,6 @@ export class Attachments {
     const useless = isWritten ? written.replaced_id : id;
     if (useless !== null) await store?.remove(useless);
     if (isWritten) return written as AttachmentRow;
-    throw written?.has_room === true ? new DroverError('artifact_limit') : this.room.overQuota();
+    throw written?.has_room === true ? new DroverError('artifact_limit') : overQuota(quotaBytes);
   }
 }
