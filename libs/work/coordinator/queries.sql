@@ -554,8 +554,15 @@ waiting AS MATERIALIZED (
   FOR NO KEY UPDATE OF t
 )
 SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
-  t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
-  r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
+  t.retry_backoff_seconds, CASE WHEN t.agent IS NULL THEN NULL WHEN t.retry_count = 0 THEN 0 ELSE (
+    SELECT least(t.retry_count, count(*)::int) FROM task_runs f
+    WHERE f.workspace_id = t.workspace_id AND f.task_id = t.id AND f.state = 'FAILED'
+      AND f.generation > coalesce((SELECT max(p.generation) FROM task_runs p
+        WHERE p.workspace_id = t.workspace_id AND p.task_id = t.id AND p.ended_at IS NOT NULL
+          AND (p.last_progress_at IS NOT NULL AND p.end_reason IS DISTINCT FROM 'stuck')), 0)) END AS fruitless_runs, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
+  r.started_at IS NOT NULL AS run_started,
+  (r.last_progress_at IS NOT NULL AND r.end_reason IS DISTINCT FROM 'stuck') AS run_progressed,
+  r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
   (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer, (t.status = 'PAUSED' AND t.paused_for = 'review') AS waits_for_review, blame.id IS NOT NULL AND t.status IN ('PENDING', 'PAUSED') AS fails, blame.id AS failed_prerequisite
 FROM waiting t
@@ -570,8 +577,15 @@ LEFT JOIN LATERAL (
 
 -- lock_expired_runs
 SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
-  t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
-  r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
+  t.retry_backoff_seconds, CASE WHEN t.agent IS NULL THEN NULL WHEN t.retry_count = 0 THEN 0 ELSE (
+    SELECT least(t.retry_count, count(*)::int) FROM task_runs f
+    WHERE f.workspace_id = t.workspace_id AND f.task_id = t.id AND f.state = 'FAILED'
+      AND f.generation > coalesce((SELECT max(p.generation) FROM task_runs p
+        WHERE p.workspace_id = t.workspace_id AND p.task_id = t.id AND p.ended_at IS NOT NULL
+          AND (p.last_progress_at IS NOT NULL AND p.end_reason IS DISTINCT FROM 'stuck')), 0)) END AS fruitless_runs, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
+  r.started_at IS NOT NULL AS run_started,
+  (r.last_progress_at IS NOT NULL AND r.end_reason IS DISTINCT FROM 'stuck') AS run_progressed,
+  r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
   (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer, (t.status = 'PAUSED' AND t.paused_for = 'review') AS waits_for_review
 FROM task_runs r
@@ -587,8 +601,15 @@ FOR NO KEY UPDATE OF t, r SKIP LOCKED
 
 -- lock_expired_runs_without_heartbeats
 SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
-  t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
-  r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
+  t.retry_backoff_seconds, CASE WHEN t.agent IS NULL THEN NULL WHEN t.retry_count = 0 THEN 0 ELSE (
+    SELECT least(t.retry_count, count(*)::int) FROM task_runs f
+    WHERE f.workspace_id = t.workspace_id AND f.task_id = t.id AND f.state = 'FAILED'
+      AND f.generation > coalesce((SELECT max(p.generation) FROM task_runs p
+        WHERE p.workspace_id = t.workspace_id AND p.task_id = t.id AND p.ended_at IS NOT NULL
+          AND (p.last_progress_at IS NOT NULL AND p.end_reason IS DISTINCT FROM 'stuck')), 0)) END AS fruitless_runs, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
+  r.started_at IS NOT NULL AS run_started,
+  (r.last_progress_at IS NOT NULL AND r.end_reason IS DISTINCT FROM 'stuck') AS run_progressed,
+  r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
   (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer, (t.status = 'PAUSED' AND t.paused_for = 'review') AS waits_for_review
 FROM task_runs r
@@ -612,8 +633,15 @@ FOR NO KEY UPDATE SKIP LOCKED
 
 -- lock_hung_runs
 SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
-  t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
-  r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
+  t.retry_backoff_seconds, CASE WHEN t.agent IS NULL THEN NULL WHEN t.retry_count = 0 THEN 0 ELSE (
+    SELECT least(t.retry_count, count(*)::int) FROM task_runs f
+    WHERE f.workspace_id = t.workspace_id AND f.task_id = t.id AND f.state = 'FAILED'
+      AND f.generation > coalesce((SELECT max(p.generation) FROM task_runs p
+        WHERE p.workspace_id = t.workspace_id AND p.task_id = t.id AND p.ended_at IS NOT NULL
+          AND (p.last_progress_at IS NOT NULL AND p.end_reason IS DISTINCT FROM 'stuck')), 0)) END AS fruitless_runs, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
+  r.started_at IS NOT NULL AS run_started,
+  (r.last_progress_at IS NOT NULL AND r.end_reason IS DISTINCT FROM 'stuck') AS run_progressed,
+  r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
   (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer, (t.status = 'PAUSED' AND t.paused_for = 'review') AS waits_for_review
 FROM task_runs r
@@ -653,8 +681,15 @@ ORDER BY b.id FOR NO KEY UPDATE
 
 -- lock_overdue_runs
 SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
-  t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
-  r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
+  t.retry_backoff_seconds, CASE WHEN t.agent IS NULL THEN NULL WHEN t.retry_count = 0 THEN 0 ELSE (
+    SELECT least(t.retry_count, count(*)::int) FROM task_runs f
+    WHERE f.workspace_id = t.workspace_id AND f.task_id = t.id AND f.state = 'FAILED'
+      AND f.generation > coalesce((SELECT max(p.generation) FROM task_runs p
+        WHERE p.workspace_id = t.workspace_id AND p.task_id = t.id AND p.ended_at IS NOT NULL
+          AND (p.last_progress_at IS NOT NULL AND p.end_reason IS DISTINCT FROM 'stuck')), 0)) END AS fruitless_runs, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
+  r.started_at IS NOT NULL AS run_started,
+  (r.last_progress_at IS NOT NULL AND r.end_reason IS DISTINCT FROM 'stuck') AS run_progressed,
+  r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
   (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer, (t.status = 'PAUSED' AND t.paused_for = 'review') AS waits_for_review
 FROM task_runs r
@@ -669,8 +704,15 @@ FOR NO KEY UPDATE OF t, r SKIP LOCKED
 
 -- lock_runs_of_archived_workspaces
 SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
-  t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
-  r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
+  t.retry_backoff_seconds, CASE WHEN t.agent IS NULL THEN NULL WHEN t.retry_count = 0 THEN 0 ELSE (
+    SELECT least(t.retry_count, count(*)::int) FROM task_runs f
+    WHERE f.workspace_id = t.workspace_id AND f.task_id = t.id AND f.state = 'FAILED'
+      AND f.generation > coalesce((SELECT max(p.generation) FROM task_runs p
+        WHERE p.workspace_id = t.workspace_id AND p.task_id = t.id AND p.ended_at IS NOT NULL
+          AND (p.last_progress_at IS NOT NULL AND p.end_reason IS DISTINCT FROM 'stuck')), 0)) END AS fruitless_runs, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
+  r.started_at IS NOT NULL AS run_started,
+  (r.last_progress_at IS NOT NULL AND r.end_reason IS DISTINCT FROM 'stuck') AS run_progressed,
+  r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
   (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer, (t.status = 'PAUSED' AND t.paused_for = 'review') AS waits_for_review
 FROM task_runs r
@@ -685,8 +727,15 @@ FOR NO KEY UPDATE OF t, r SKIP LOCKED
 
 -- lock_runs_of_lost_agents
 SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
-  t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
-  r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
+  t.retry_backoff_seconds, CASE WHEN t.agent IS NULL THEN NULL WHEN t.retry_count = 0 THEN 0 ELSE (
+    SELECT least(t.retry_count, count(*)::int) FROM task_runs f
+    WHERE f.workspace_id = t.workspace_id AND f.task_id = t.id AND f.state = 'FAILED'
+      AND f.generation > coalesce((SELECT max(p.generation) FROM task_runs p
+        WHERE p.workspace_id = t.workspace_id AND p.task_id = t.id AND p.ended_at IS NOT NULL
+          AND (p.last_progress_at IS NOT NULL AND p.end_reason IS DISTINCT FROM 'stuck')), 0)) END AS fruitless_runs, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
+  r.started_at IS NOT NULL AS run_started,
+  (r.last_progress_at IS NOT NULL AND r.end_reason IS DISTINCT FROM 'stuck') AS run_progressed,
+  r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
   (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer, (t.status = 'PAUSED' AND t.paused_for = 'review') AS waits_for_review
 FROM task_runs r
@@ -703,8 +752,15 @@ FOR NO KEY UPDATE OF t, r SKIP LOCKED
 
 -- lock_runs_of_lost_gateways
 SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
-  t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
-  r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
+  t.retry_backoff_seconds, CASE WHEN t.agent IS NULL THEN NULL WHEN t.retry_count = 0 THEN 0 ELSE (
+    SELECT least(t.retry_count, count(*)::int) FROM task_runs f
+    WHERE f.workspace_id = t.workspace_id AND f.task_id = t.id AND f.state = 'FAILED'
+      AND f.generation > coalesce((SELECT max(p.generation) FROM task_runs p
+        WHERE p.workspace_id = t.workspace_id AND p.task_id = t.id AND p.ended_at IS NOT NULL
+          AND (p.last_progress_at IS NOT NULL AND p.end_reason IS DISTINCT FROM 'stuck')), 0)) END AS fruitless_runs, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
+  r.started_at IS NOT NULL AS run_started,
+  (r.last_progress_at IS NOT NULL AND r.end_reason IS DISTINCT FROM 'stuck') AS run_progressed,
+  r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
   (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer, (t.status = 'PAUSED' AND t.paused_for = 'review') AS waits_for_review
 FROM task_runs r
@@ -726,8 +782,15 @@ FOR NO KEY UPDATE OF t, r SKIP LOCKED
 
 -- lock_runs_under_pauses
 SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
-  t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
-  r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
+  t.retry_backoff_seconds, CASE WHEN t.agent IS NULL THEN NULL WHEN t.retry_count = 0 THEN 0 ELSE (
+    SELECT least(t.retry_count, count(*)::int) FROM task_runs f
+    WHERE f.workspace_id = t.workspace_id AND f.task_id = t.id AND f.state = 'FAILED'
+      AND f.generation > coalesce((SELECT max(p.generation) FROM task_runs p
+        WHERE p.workspace_id = t.workspace_id AND p.task_id = t.id AND p.ended_at IS NOT NULL
+          AND (p.last_progress_at IS NOT NULL AND p.end_reason IS DISTINCT FROM 'stuck')), 0)) END AS fruitless_runs, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
+  r.started_at IS NOT NULL AS run_started,
+  (r.last_progress_at IS NOT NULL AND r.end_reason IS DISTINCT FROM 'stuck') AS run_progressed,
+  r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
   (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer, (t.status = 'PAUSED' AND t.paused_for = 'review') AS waits_for_review
 FROM task_runs r
@@ -748,8 +811,15 @@ FOR NO KEY UPDATE OF t, r SKIP LOCKED
 
 -- lock_silent_sessions
 SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
-  t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
-  r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
+  t.retry_backoff_seconds, CASE WHEN t.agent IS NULL THEN NULL WHEN t.retry_count = 0 THEN 0 ELSE (
+    SELECT least(t.retry_count, count(*)::int) FROM task_runs f
+    WHERE f.workspace_id = t.workspace_id AND f.task_id = t.id AND f.state = 'FAILED'
+      AND f.generation > coalesce((SELECT max(p.generation) FROM task_runs p
+        WHERE p.workspace_id = t.workspace_id AND p.task_id = t.id AND p.ended_at IS NOT NULL
+          AND (p.last_progress_at IS NOT NULL AND p.end_reason IS DISTINCT FROM 'stuck')), 0)) END AS fruitless_runs, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
+  r.started_at IS NOT NULL AS run_started,
+  (r.last_progress_at IS NOT NULL AND r.end_reason IS DISTINCT FROM 'stuck') AS run_progressed,
+  r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
   (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer, (t.status = 'PAUSED' AND t.paused_for = 'review') AS waits_for_review
 FROM task_runs r
@@ -780,8 +850,15 @@ WITH locked AS MATERIALIZED (
   FOR NO KEY UPDATE SKIP LOCKED
 )
 SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
-  t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
-  r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
+  t.retry_backoff_seconds, CASE WHEN t.agent IS NULL THEN NULL WHEN t.retry_count = 0 THEN 0 ELSE (
+    SELECT least(t.retry_count, count(*)::int) FROM task_runs f
+    WHERE f.workspace_id = t.workspace_id AND f.task_id = t.id AND f.state = 'FAILED'
+      AND f.generation > coalesce((SELECT max(p.generation) FROM task_runs p
+        WHERE p.workspace_id = t.workspace_id AND p.task_id = t.id AND p.ended_at IS NOT NULL
+          AND (p.last_progress_at IS NOT NULL AND p.end_reason IS DISTINCT FROM 'stuck')), 0)) END AS fruitless_runs, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
+  r.started_at IS NOT NULL AS run_started,
+  (r.last_progress_at IS NOT NULL AND r.end_reason IS DISTINCT FROM 'stuck') AS run_progressed,
+  r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
   (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer, (t.status = 'PAUSED' AND t.paused_for = 'review') AS waits_for_review
 FROM locked t LEFT JOIN task_runs r ON r.workspace_id = t.workspace_id AND r.id = t.run_id
@@ -936,8 +1013,15 @@ SELECT count(*)::int AS removed FROM pruned
 
 -- read_leased_defects
 SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
-  t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
-  r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
+  t.retry_backoff_seconds, CASE WHEN t.agent IS NULL THEN NULL WHEN t.retry_count = 0 THEN 0 ELSE (
+    SELECT least(t.retry_count, count(*)::int) FROM task_runs f
+    WHERE f.workspace_id = t.workspace_id AND f.task_id = t.id AND f.state = 'FAILED'
+      AND f.generation > coalesce((SELECT max(p.generation) FROM task_runs p
+        WHERE p.workspace_id = t.workspace_id AND p.task_id = t.id AND p.ended_at IS NOT NULL
+          AND (p.last_progress_at IS NOT NULL AND p.end_reason IS DISTINCT FROM 'stuck')), 0)) END AS fruitless_runs, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
+  r.started_at IS NOT NULL AS run_started,
+  (r.last_progress_at IS NOT NULL AND r.end_reason IS DISTINCT FROM 'stuck') AS run_progressed,
+  r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
   (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer, (t.status = 'PAUSED' AND t.paused_for = 'review') AS waits_for_review, CASE WHEN r.id IS NULL OR r.task_id <> t.id OR r.ended_at IS NOT NULL THEN 'no_live_run'
   WHEN a.lifecycle = 'TERMINATED' THEN 'agent_gone'

@@ -86,7 +86,7 @@ SELECT EXISTS (SELECT FROM gateways g WHERE g.id = $1)
 
 -- append_logs
 WITH run AS MATERIALIZED (
-  SELECT r.id, r.task_id, r.session_key FROM task_runs r JOIN agent_tasks t
+  SELECT r.id, r.task_id, r.session_key, t.agent IS NOT NULL AS is_coding_agent FROM task_runs r JOIN agent_tasks t
     ON t.workspace_id = r.workspace_id AND t.id = r.task_id
   WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND EXISTS (SELECT FROM workspaces used WHERE used.id = $1
     AND used.archived_at IS NULL)
@@ -99,6 +99,13 @@ appended AS (
   FROM run CROSS JOIN LATERAL jsonb_array_elements($6::jsonb) WITH ORDINALITY AS e (entry, position)
   ORDER BY e.position
   RETURNING 1
+),
+heard AS (
+  UPDATE task_runs r SET last_progress_at = now(), hung_warned_at = NULL FROM run
+  WHERE r.workspace_id = $1 AND r.id = run.id AND run.is_coding_agent
+    AND (r.last_progress_at > now() - interval '10 s' AND r.hung_warned_at IS NULL) IS NOT TRUE
+    AND EXISTS (SELECT FROM jsonb_array_elements($6::jsonb) AS e (entry)
+      WHERE e.entry ->> 'event' IN ('agent_message', 'agent_tool', 'agent_tool_result'))
 )
 SELECT (SELECT count(*)::int FROM appended) AS accepted, run.task_id FROM run
 
@@ -1753,8 +1760,15 @@ FROM gateways, LATERAL (SELECT last_seen_at > now() - make_interval(secs => $1::
 
 -- lock_lost_sessions
 SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
-  t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
-  r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
+  t.retry_backoff_seconds, CASE WHEN t.agent IS NULL THEN NULL WHEN t.retry_count = 0 THEN 0 ELSE (
+    SELECT least(t.retry_count, count(*)::int) FROM task_runs f
+    WHERE f.workspace_id = t.workspace_id AND f.task_id = t.id AND f.state = 'FAILED'
+      AND f.generation > coalesce((SELECT max(p.generation) FROM task_runs p
+        WHERE p.workspace_id = t.workspace_id AND p.task_id = t.id AND p.ended_at IS NOT NULL
+          AND (p.last_progress_at IS NOT NULL AND p.end_reason IS DISTINCT FROM 'stuck')), 0)) END AS fruitless_runs, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
+  r.started_at IS NOT NULL AS run_started,
+  (r.last_progress_at IS NOT NULL AND r.end_reason IS DISTINCT FROM 'stuck') AS run_progressed,
+  r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
   (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer, (t.status = 'PAUSED' AND t.paused_for = 'review') AS waits_for_review, s.gateway_boot_id IS DISTINCT FROM $2::uuid AS of_earlier_life
 FROM session_spawns s
@@ -1915,8 +1929,15 @@ FROM queue q CROSS JOIN LATERAL (
 
 -- lock_runs_of_agent
 SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
-  t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
-  r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
+  t.retry_backoff_seconds, CASE WHEN t.agent IS NULL THEN NULL WHEN t.retry_count = 0 THEN 0 ELSE (
+    SELECT least(t.retry_count, count(*)::int) FROM task_runs f
+    WHERE f.workspace_id = t.workspace_id AND f.task_id = t.id AND f.state = 'FAILED'
+      AND f.generation > coalesce((SELECT max(p.generation) FROM task_runs p
+        WHERE p.workspace_id = t.workspace_id AND p.task_id = t.id AND p.ended_at IS NOT NULL
+          AND (p.last_progress_at IS NOT NULL AND p.end_reason IS DISTINCT FROM 'stuck')), 0)) END AS fruitless_runs, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
+  r.started_at IS NOT NULL AS run_started,
+  (r.last_progress_at IS NOT NULL AND r.end_reason IS DISTINCT FROM 'stuck') AS run_progressed,
+  r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
   (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer, (t.status = 'PAUSED' AND t.paused_for = 'review') AS waits_for_review
 FROM task_runs r JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id

@@ -287,8 +287,15 @@ SELECT lifecycle FROM agents WHERE workspace_id = $1 AND id = $2
 
 -- lock_leased_task
 SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
-  t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
-  r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
+  t.retry_backoff_seconds, CASE WHEN t.agent IS NULL THEN NULL WHEN t.retry_count = 0 THEN 0 ELSE (
+    SELECT least(t.retry_count, count(*)::int) FROM task_runs f
+    WHERE f.workspace_id = t.workspace_id AND f.task_id = t.id AND f.state = 'FAILED'
+      AND f.generation > coalesce((SELECT max(p.generation) FROM task_runs p
+        WHERE p.workspace_id = t.workspace_id AND p.task_id = t.id AND p.ended_at IS NOT NULL
+          AND (p.last_progress_at IS NOT NULL AND p.end_reason IS DISTINCT FROM 'stuck')), 0)) END AS fruitless_runs, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
+  r.started_at IS NOT NULL AS run_started,
+  (r.last_progress_at IS NOT NULL AND r.end_reason IS DISTINCT FROM 'stuck') AS run_progressed,
+  r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
   (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer, (t.status = 'PAUSED' AND t.paused_for = 'review') AS waits_for_review
 FROM task_runs r JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
@@ -305,8 +312,15 @@ FOR NO KEY UPDATE
 
 -- locked_tasks
 SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
-  t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
-  r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
+  t.retry_backoff_seconds, CASE WHEN t.agent IS NULL THEN NULL WHEN t.retry_count = 0 THEN 0 ELSE (
+    SELECT least(t.retry_count, count(*)::int) FROM task_runs f
+    WHERE f.workspace_id = t.workspace_id AND f.task_id = t.id AND f.state = 'FAILED'
+      AND f.generation > coalesce((SELECT max(p.generation) FROM task_runs p
+        WHERE p.workspace_id = t.workspace_id AND p.task_id = t.id AND p.ended_at IS NOT NULL
+          AND (p.last_progress_at IS NOT NULL AND p.end_reason IS DISTINCT FROM 'stuck')), 0)) END AS fruitless_runs, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
+  r.started_at IS NOT NULL AS run_started,
+  (r.last_progress_at IS NOT NULL AND r.end_reason IS DISTINCT FROM 'stuck') AS run_progressed,
+  r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
   (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer, (t.status = 'PAUSED' AND t.paused_for = 'review') AS waits_for_review,
   t.status = 'ABORTED' AND t.repository_id IS NOT NULL

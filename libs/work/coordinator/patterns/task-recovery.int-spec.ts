@@ -147,6 +147,44 @@ describe('a task that ran longer than its timeout', () => {
   });
 });
 
+describe('the retry of a coding agent', () => {
+  it('it goes on within 2 s after progress, and only repeated deaths without progress back off', async () => {
+    const id = await newTask({ agent: { kind: 'codex' }, maxRetries: 9, retryBackoffSeconds: 3600 });
+    const agent = await workspace.newAgent({ capabilities: ['command', 'kind:codex'] });
+    const claim = `/agents/${agent.id}/claim`;
+
+    /** Loses a run that wrote a line of this event. @returns the delay of its retry in seconds */
+    async function die(event: string): Promise<number> {
+      const { body } = await agent.api.post<{ tasks: { run: { id: string } }[] }>(claim, {
+        taskId: id,
+      });
+      const runId = body.tasks[0]?.run.id as string;
+      await agent.api.post(`/runs/${runId}/start`, {});
+      const entries = [{ message: 'x', event }];
+      expect((await agent.api.post(`/runs/${runId}/logs`, { entries })).status).toBe(202);
+      await sql(`UPDATE task_runs SET lease_expires_at = now() WHERE id = $1`, [runId]);
+      await sweep(ExpireLeases);
+      const { rows } = await sql(
+        `WITH waits AS (SELECT id, extract(epoch FROM retry_at - aborted_at)::float8 AS seconds
+           FROM agent_tasks WHERE id = $1)
+         UPDATE agent_tasks t SET retry_at = now() FROM waits w WHERE t.id = w.id RETURNING w.seconds`,
+        [id],
+      );
+      await sweep(PromoteRetries);
+      return rows[0]?.['seconds'];
+    }
+
+    const after = async (...events: string[]) => {
+      const delays: number[] = [];
+      for (const event of events) delays.push(await die(event));
+      return Math.max(...delays);
+    };
+    expect(await after('agent_message', 'agent_tool', 'model_usage')).toBeLessThanOrEqual(2);
+    expect(await after('model_usage', 'agent_notice', 'model_usage')).toBeGreaterThan(2);
+    expect(await after('agent_message')).toBeLessThanOrEqual(2);
+  });
+});
+
 describe('a run that is released after its deadline', () => {
   const late = async (values: Record<string, unknown>) => {
     const held = await claimed({ timeoutSeconds: 5, ...values });

@@ -20,11 +20,13 @@ function task(values: Partial<LockedTask> = {}): LockedTask {
     retry_count: 0,
     max_retries: 3,
     retry_backoff_seconds: 300,
+    fruitless_runs: null,
     retry_at: null,
     has_dependents: false,
     run_id: 'r',
     run_state: 'WORKING',
     run_started: true,
+    run_progressed: false,
     pause_requested: false,
     past_deadline: false,
     agent_id: 'a',
@@ -125,6 +127,16 @@ describe('afterFailure', () => {
     ],
   ])('afterFailure when %s', (_, state, retryable, expected) => {
     expect(afterFailure(state, retryable, { backoffCapSeconds: 3600 }, 0.5)).toEqual(expected);
+  });
+
+  it.each([
+    ['progress', 0, 2],
+    ['the first failure without', 1, 2],
+    ['the second one', 2, 300],
+    ['the fourth one', 4, 1200],
+  ])('the retry of a coding agent after %s', (_, fruitless, maxSeconds) => {
+    const next = afterFailure({ ...attempts, fruitless }, true, { backoffCapSeconds: 3600 }, 0.5);
+    expect(next).toEqual({ kind: 'retry', delaySeconds: maxSeconds / 2 });
   });
 
   it('the retry delay lies between zero and the doubled backoff, within the cap', () => {

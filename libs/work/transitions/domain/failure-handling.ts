@@ -49,6 +49,7 @@ export function planFailure(
     maxRetries: task.max_retries,
     // Nothing that time could mend has failed.
     retryBackoffSeconds: failure.reason === 'acceptance_failed' ? 0 : task.retry_backoff_seconds,
+    fruitless: fruitlessRuns(task, failure),
   };
   const next = afterFailure(
     attempts,
@@ -69,6 +70,12 @@ export function planFailure(
     return { kind: 'transitions', workspaceId, first: abortion(task, failure, run), then: failed };
   }
   return { kind: 'transitions', workspaceId, first: { ...failed, run } };
+}
+
+/** A circle is no progress, whatever the agent said in it. */
+function fruitlessRuns(task: LockedTask, { reason }: Failure): number | undefined {
+  if (task.fruitless_runs === null) return undefined;
+  return task.run_progressed === true && reason !== 'stuck' ? 0 : task.fruitless_runs + 1;
 }
 
 function failing(

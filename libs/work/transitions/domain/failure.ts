@@ -24,7 +24,15 @@ export interface Attempts {
   retryCount: number;
   maxRetries: number;
   retryBackoffSeconds: number;
+  /**
+   * The latest runs of a coding agent that failed without progress, this one included. Undefined
+   * for tasks without one.
+   */
+  fruitless?: number;
 }
+
+/** Maximum delay of a retry that continues the work of a coding agent, in seconds. */
+const CONTINUATION_SECONDS = 2;
 
 export interface RetryPolicy {
   /** Maximum delay of a retry, in seconds. */
@@ -47,7 +55,8 @@ export function isRetryable(failure: AbortReason, saidByAgent?: boolean): boolea
  * Decides the consequence of a failed run.
  *
  * The delay is uniform between zero and min(cap, backoff * 2^retryCount) seconds (full jitter), so
- * that tasks that died together do not return together.
+ * that tasks that died together do not return together. A coding agent goes on within 2 s after
+ * progress and after its first failure without; only further failures without progress back off.
  *
  * @param random a number in [0, 1)
  */
@@ -76,9 +85,9 @@ export function errorAlone(lastError: string): string {
 }
 
 function retryDelaySeconds(attempts: Attempts, policy: RetryPolicy, random: number): number {
-  const backoff = {
-    baseMs: attempts.retryBackoffSeconds * 1000,
-    capMs: policy.backoffCapSeconds * 1000,
-  };
-  return fullJitter(backoff, attempts.retryCount, random) / 1000;
+  const { retryBackoffSeconds, retryCount, fruitless = retryCount + 2 } = attempts;
+  const seconds =
+    fruitless < 2 ? Math.min(retryBackoffSeconds, CONTINUATION_SECONDS) : retryBackoffSeconds;
+  const backoff = { baseMs: seconds * 1000, capMs: policy.backoffCapSeconds * 1000 };
+  return fullJitter(backoff, Math.max(0, fruitless - 2), random) / 1000;
 }

@@ -10,11 +10,15 @@ export interface LockedTask {
   retry_count: number;
   max_retries: number;
   retry_backoff_seconds: number;
+  /** The failed runs of a coding agent since the last one with progress. Null without an `agent`. */
+  fruitless_runs: number | null;
   retry_at: Date | null;
   has_dependents: boolean;
   run_id: string | null;
   run_state: RunState | null;
   run_started: boolean | null;
+  /** True if the run made progress. */
+  run_progressed: boolean | null;
   pause_requested: boolean | null;
   /** Whether the run has a deadline that applies and has passed. */
   past_deadline: boolean | null;

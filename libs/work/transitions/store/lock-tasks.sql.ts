@@ -1,11 +1,24 @@
 import { query, type Transaction } from '#lib/database';
 import type { LockedTask } from '../domain/locked-task.js';
-import { hasDeadline, waitsForAnswer, waitsForReview } from './conditions.sql.js';
+import { hasDeadline, madeProgress, waitsForAnswer, waitsForReview } from './conditions.sql.js';
+
+/**
+ * The failed runs of a coding agent since the last one that made progress. The live run is not
+ * counted. Index: task_runs_task_idx, only for tasks with an `agent` that were retried.
+ */
+const FRUITLESS_RUNS = `CASE WHEN t.agent IS NULL THEN NULL WHEN t.retry_count = 0 THEN 0 ELSE (
+    SELECT least(t.retry_count, count(*)::int) FROM task_runs f
+    WHERE f.workspace_id = t.workspace_id AND f.task_id = t.id AND f.state = 'FAILED'
+      AND f.generation > coalesce((SELECT max(p.generation) FROM task_runs p
+        WHERE p.workspace_id = t.workspace_id AND p.task_id = t.id AND p.ended_at IS NOT NULL
+          AND ${madeProgress('p')}), 0)) END`;
 
 /** The columns of LockedTask from `agent_tasks t LEFT JOIN task_runs r`. */
 export const LOCKED_TASK_COLUMNS = `t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
-  t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
-  r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
+  t.retry_backoff_seconds, ${FRUITLESS_RUNS} AS fruitless_runs, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
+  r.started_at IS NOT NULL AS run_started,
+  ${madeProgress('r')} AS run_progressed,
+  r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND ${hasDeadline('r')} AS past_deadline, t.agent_id,
   ${waitsForAnswer('t')} AS waits_for_answer, ${waitsForReview('t')} AS waits_for_review`;
 

@@ -70,7 +70,11 @@ export class RunDto implements RunView {
   @ShownTimeOrNull() staleAt!: string | null;
   @ShownTimeOrNull() endedAt!: string | null;
   @ShownTime() lastReportAt!: string;
-  @ShownTimeOrNull({ description: 'The time of the last progress or checkpoint' })
+  @ShownTimeOrNull({
+    description:
+      'The time of the last progress or checkpoint, or of the last words or tool call of a ' +
+      'coding agent, to 10 s',
+  })
   lastProgressAt!: string | null;
   @ShownTimeOrNull({
     description: 'The time at which the server warned the agent of a run that seems to hang',
