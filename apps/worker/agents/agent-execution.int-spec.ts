@@ -159,6 +159,25 @@ describe('an agent that turns in circles', () => {
   });
 });
 
+describe('a failed session', () => {
+  test.each([
+    ['stop refusal', 'refused', false],
+    ['stop max_turn_requests', 'turn_limit', false],
+    ['stop max_tokens', 'context_full', true],
+    ['exit 3', 'crash', true],
+  ])('"%s" fails the run with the class "%s"', async (instructions, failure, retryable) => {
+    const error = { class: failure, retryable };
+    expect(await run(instructions)).toMatchObject({ kind: 'failed', error });
+  });
+
+  test('the retry after a full context begins a new conversation', async () => {
+    await run('say Hello\nstop max_tokens');
+    expect(await run('say Hello')).toMatchObject({ kind: 'succeeded' });
+    expect(starts.at(-1)).toMatchObject({ conversation: 'new' });
+    expect(said('agent_restarted').join()).toContain('no longer fits into the context');
+  });
+});
+
 describe('a task with attachments', () => {
   const picture = { name: 'shots/a.png', mediaType: 'image/png', content: Buffer.from('pixels') };
   const notes = { name: 'notes.txt', mediaType: 'text/plain', content: Buffer.from('words') };

@@ -375,6 +375,12 @@ const CLASSES: Partial<Record<AgentFailure, FailureClass>> = {
   memory: 'oom',
   setup: 'setup',
   provider: 'infrastructure',
+  rate_limited: 'infrastructure',
+  refused: 'refused',
+  denied: 'denied',
+  context_full: 'context_full',
+  turn_limit: 'turn_limit',
+  crash: 'crash',
 };
 
 function failureOf(

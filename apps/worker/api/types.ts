@@ -32,6 +32,11 @@ export const FAILURE_CLASSES = [
   'setup',
   'stuck',
   'acceptance_failed',
+  'refused',
+  'denied',
+  'context_full',
+  'turn_limit',
+  'crash',
   'unknown',
 ] as const;
 export type FailureClass = (typeof FAILURE_CLASSES)[number];

@@ -1,11 +1,11 @@
-import type { Turn } from '../../support/model-server/index.js';
+import type { Script, Turn } from '../../support/model-server/index.js';
 import type { Ground, Task, TriedKind } from '../ground.js';
 import { expectEqual, expectMatch, type Trial } from '../trial.js';
 
 interface Case {
   name: string;
-  turn: Turn;
-  timeoutSeconds?: number;
+  script: Script;
+  task?: { timeoutSeconds?: number; maxRetries?: number };
   judge: (ground: Ground, id: string) => Promise<string | undefined>;
 }
 
@@ -35,38 +35,51 @@ async function timesOut(ground: Ground, id: string): Promise<string> {
   return task.lastError ?? '';
 }
 
+async function completesAtRetry(ground: Ground, id: string): Promise<undefined> {
+  const { status, retryCount } = await ground.untilStatus(id, 'FAILED', 'COMPLETED');
+  expectEqual('the status', status, 'COMPLETED');
+  expectEqual('the retries', retryCount, 1);
+}
+
+const OVERFLOW: Turn = { fails: { status: 400, isContextOverflow: true } };
 const HANG_TIMEOUT_SECONDS = 30;
 
 const CASES: Case[] = [
-  { name: '401', turn: { fails: { status: 401 } }, judge: failsAs('denied') },
-  { name: '429', turn: { fails: { status: 429, retryAfter: 3_600 } }, judge: waits },
-  { name: '529', turn: { fails: { status: 529 } }, judge: waits },
+  { name: '401', script: [{ fails: { status: 401 } }], judge: failsAs('denied') },
+  { name: '429', script: [{ fails: { status: 429, retryAfter: 3_600 } }], judge: waits },
+  { name: '529', script: [{ fails: { status: 529 } }], judge: waits },
   {
     name: 'a full context',
-    turn: { fails: { status: 400, isContextOverflow: true } },
+    script: [OVERFLOW],
     judge: failsAs('context_full'),
   },
   {
+    name: 'a full context and a retry',
+    script: ({ prompt }) => [prompt.includes('(context_full)') ? { text: 'It fits.' } : OVERFLOW],
+    task: { maxRetries: 1 },
+    judge: completesAtRetry,
+  },
+  {
     name: 'an answer that hangs',
-    turn: { text: 'It hangs here.', chunks: 3, hangAfter: 1 },
-    timeoutSeconds: HANG_TIMEOUT_SECONDS,
+    script: [{ text: 'It hangs here.', chunks: 3, hangAfter: 1 }],
+    task: { timeoutSeconds: HANG_TIMEOUT_SECONDS },
     judge: timesOut,
   },
   {
     name: 'an answer that breaks off',
-    turn: { text: 'It breaks here.', chunks: 3, cutAfter: 1 },
+    script: [{ text: 'It breaks here.', chunks: 3, cutAfter: 1 }],
     judge: failsAs('provider'),
   },
 ];
 
-export const provider: Trial[] = CASES.map(({ name, turn, timeoutSeconds, judge }) => ({
+export const provider: Trial[] = CASES.map(({ name, script, task, judge }) => ({
   name: `the provider: ${name}`,
   async run(ground: Ground, kind: TriedKind) {
     await ground.needWorkers(1);
-    const models = await ground.answer(kind, [turn]);
+    const models = await ground.answer(kind, script);
     let id: string | undefined;
     try {
-      id = await ground.submit(kind, timeoutSeconds === undefined ? {} : { timeoutSeconds });
+      id = await ground.submit(kind, task);
       return await judge(ground, id);
     } finally {
       await models.close();

@@ -5,7 +5,8 @@ type Failure = Extract<AgentEnd, { kind: 'failed' }>;
 const RETRYABLE: Record<FailureClass, boolean> = {
   refused: false,
   turn_limit: false,
-  context_full: false,
+  // The next session begins with a summary.
+  context_full: true,
   rate_limited: true,
   denied: false,
   provider: true,

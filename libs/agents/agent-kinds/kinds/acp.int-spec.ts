@@ -112,7 +112,7 @@ describe('a program that speaks the protocol', () => {
   });
 
   it.each([
-    ['a refusal', 'refuse', 'refused'],
+    ['a refusal', 'stop refusal', 'refused'],
     ['an exit in mid-turn', 'exit 3', 'crash'],
     ['an exit with 0 in mid-turn', 'exit 0', 'killed'],
   ])('%s fails', async (_name, prompt, expected) => {

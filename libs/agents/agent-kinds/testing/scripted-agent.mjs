@@ -1,5 +1,5 @@
 // A program that speaks the Agent Client Protocol, and does as its prompt says, a line a step:
-//   write FILE TEXT | say TEXT | ask TITLE | run COMMAND | bare TITLE | recall | prompt | servers | circle TIMES | wait | refuse | exit CODE | outlive
+//   write FILE TEXT | say TEXT | ask TITLE | run COMMAND | bare TITLE | recall | prompt | servers | circle TIMES | wait | stop REASON | exit CODE | outlive
 // Its conversations are files of its home, one for each, with a line for each prompt.
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -99,7 +99,7 @@ const STEPS = {
   },
   servers: (sessionId) => STEPS.say(sessionId, [JSON.stringify(servers)]),
   wait: () => new Promise((resolve) => (cancel = () => resolve('cancelled'))),
-  refuse: () => 'refusal',
+  stop: (_sessionId, [reason]) => reason,
   exit: (_sessionId, [code]) => process.exit(Number(code)),
   outlive: () => void (outlives = true),
 };

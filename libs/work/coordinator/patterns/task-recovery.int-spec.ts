@@ -149,7 +149,11 @@ describe('a task that ran longer than its timeout', () => {
 
 describe('the retry of a coding agent', () => {
   it('it goes on within 2 s after progress, and only repeated deaths without progress back off', async () => {
-    const id = await newTask({ agent: { kind: 'codex' }, maxRetries: 9, retryBackoffSeconds: 3600 });
+    const id = await newTask({
+      agent: { kind: 'codex' },
+      maxRetries: 9,
+      retryBackoffSeconds: 3600,
+    });
     const agent = await workspace.newAgent({ capabilities: ['command', 'kind:codex'] });
     const claim = `/agents/${agent.id}/claim`;
 

@@ -1,6 +1,9 @@
 import { fullJitter } from '#lib/kernel';
 import type { AbortReason } from './task-state.js';
 
+/** The ends of a coding agent that the end of its process does not tell. */
+const AGENT_FAILURE_CLASSES = ['refused', 'denied', 'context_full', 'turn_limit', 'crash'] as const;
+
 /** How a run failed, as its agent saw it. */
 export const FAILURE_CLASSES = [
   'oom',
@@ -12,6 +15,7 @@ export const FAILURE_CLASSES = [
   'setup',
   'stuck',
   'acceptance_failed',
+  ...AGENT_FAILURE_CLASSES,
   'unknown',
 ] as const;
 
@@ -43,12 +47,12 @@ export type AfterFailure =
   | { kind: 'retry'; delaySeconds: number }
   | { kind: 'fail'; reason: 'not_retryable' | 'retries_exhausted' };
 
-/**
- * A retry is pointless if the command or its set-up cannot become right by itself. The agent's own
- * judgement overrides the class.
- */
+/** Failures that a retry would repeat. */
+const LASTING: readonly AbortReason[] = ['setup', 'refused', 'denied', 'turn_limit'];
+
+/** The agent's own judgement overrides the class. */
 export function isRetryable(failure: AbortReason, saidByAgent?: boolean): boolean {
-  return saidByAgent ?? failure !== 'setup';
+  return saidByAgent ?? !LASTING.includes(failure);
 }
 
 /**
