@@ -112,6 +112,7 @@ function OnePart({ taskId, part }: { taskId: string; part: Part }) {
     return (
       <details>
         <summary dir="auto">{line.text}</summary>
+        {line.input && <Said taskId={taskId} line={{ ...line, ...line.input }} />}
         {part.results.map((result) => (
           <Said key={result.id} taskId={taskId} line={result} />
         ))}

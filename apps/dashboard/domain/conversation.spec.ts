@@ -1,10 +1,13 @@
 import { expect, it } from '@jest/globals';
+import { toLogLine } from './log-line.js';
 import { toConversation } from './conversation.js';
+
+const AT = '2026-11-25T12:00:00Z';
 
 const lines = (...said: [event: string, text: string][]) =>
   said.map(([event, text], index) => ({
     id: String(index),
-    at: '2026-11-25T12:00:00Z',
+    at: AT,
     level: 'INFO',
     leftOut: 0,
     runId: null,
@@ -34,4 +37,22 @@ it('a call of a tool has its results and changes, and other entries are no part'
     ['usage', 'opus: 12 input, 5 output tokens'],
   ]);
   expect(parts[1]).toMatchObject({ results: [{ text: 'written' }, { text: 'haiku.txt' }] });
+});
+
+it('the input of a tool call is shown with its file, and an empty one is not', () => {
+  const entry = { id: '1', event: 'agent_tool', action: 'agent_tool', level: 'INFO', runId: 'r' };
+  const inputOf = (details: Record<string, unknown>) =>
+    toLogLine({
+      ...entry,
+      message: 'Write',
+      newStatus: null,
+      actor: null,
+      createdAt: AT,
+      details,
+    } as never).input;
+  const whole = { runId: 'r', name: '.drover/transcript/1.txt' };
+  const input = '{"file":"haiku.txt"}';
+  expect(inputOf({ input, inputArtifact: whole.name })).toEqual({ text: input, leftOut: 0, whole });
+  expect(inputOf({ input })).toEqual({ text: input, leftOut: 0, whole: undefined });
+  expect(inputOf({ input: '{}' })).toBeUndefined();
 });

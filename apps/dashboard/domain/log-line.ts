@@ -17,12 +17,18 @@ export interface LogLine {
   attachments?: unknown;
   /** The artifact with the whole text. */
   whole?: { runId: string; name: string };
+  /** The input of a tool call. */
+  input?: { text: string; leftOut: number; whole: { runId: string; name: string } | undefined };
 }
 
 interface Details {
   data?: unknown;
   artifact?: unknown;
+  input?: unknown;
+  inputArtifact?: unknown;
 }
+/** Inputs that tell nothing. */
+const EMPTY = ['', '{}', 'null'];
 
 export function toLogLine(entry: LogEntry): LogLine {
   const { id, level, event, details, runId } = entry;
@@ -30,7 +36,10 @@ export function toLogLine(entry: LogEntry): LogLine {
   const whole = describeEntry(entry);
   const [text, leftOut] = cutText(whole);
   const coloured = cutColouredText(whole);
-  const { data, artifact: name } = (details ?? {}) as Details;
+  const { data, artifact, input, inputArtifact } = (details ?? {}) as Details;
+  const fileOf = (name: unknown) =>
+    typeof name === 'string' && runId !== null ? { runId, name } : undefined;
+  const file = fileOf(artifact);
   const { attachments } = (data ?? {}) as { attachments?: unknown };
   return {
     id,
@@ -42,8 +51,15 @@ export function toLogLine(entry: LogEntry): LogLine {
     runId,
     ...(coloured !== undefined && { coloured }),
     ...(attachments !== undefined && { attachments }),
-    ...(typeof name === 'string' && runId !== null && { whole: { runId, name } }),
+    ...(file !== undefined && { whole: file }),
+    ...(typeof input === 'string' &&
+      !EMPTY.includes(input) && { input: inputOf(input, fileOf(inputArtifact)) }),
   };
+}
+
+function inputOf(json: string, whole: { runId: string; name: string } | undefined) {
+  const [text, leftOut] = cutText(json);
+  return { text, leftOut, whole };
 }
 
 /** Formats an entry as a line of a file, whole and without colours: time, level, text. */

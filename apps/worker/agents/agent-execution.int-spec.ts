@@ -306,6 +306,16 @@ test('a text that is too long for the log is kept whole, without its secrets', a
   expect(artifacts.get(name)).toBe(`${'word '.repeat(3_000)}[redacted] `);
 });
 
+test('an input of a tool call that is too long for the log is kept whole, without its secrets', async () => {
+  const words = `${'word '.repeat(3_000)}secret-of-the-task`;
+  await run(`ask ${words}`);
+  const [entry] = made.entries.filter(({ event }) => event === 'agent_tool');
+  const { input, inputArtifact } = entry!.details as Record<string, string>;
+  expect(input).toMatch(/^\{"title":"word .*more characters/);
+  const whole = { title: `${'word '.repeat(3_000)}[redacted]` };
+  expect(JSON.parse(artifacts.get(inputArtifact ?? '') ?? '')).toEqual(whole);
+});
+
 test('a state is kept while the agent works, and the last one after a kill of its processes', async () => {
   const running = await start('say Hello.\nwait');
   const whole = async () => (kept ? (await unpackState(kept)).conversation : undefined);

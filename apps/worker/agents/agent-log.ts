@@ -1,7 +1,7 @@
 import type { JsonObject } from '#lib/agent-host';
 import type { AgentEvent } from '#lib/agent-kinds';
 import { cut } from '#lib/kernel';
-import { cleanText, copyStart, keepText, MAX_LINE, type Redactor } from '#lib/session-runtime';
+import { cleanText, keepText, MAX_LINE, type Redactor } from '#lib/session-runtime';
 import type { EntryLevel } from '../api/types.js';
 import type { JobReports } from '../execution/job.js';
 import { ToolCalls } from './tool-calls.js';
@@ -9,10 +9,6 @@ import { ToolCalls } from './tool-calls.js';
 const STEP_LENGTH = 500;
 /** The tool of Drover, as each program spells it. */
 const OWN_REPORT = /report_progress/;
-/** The maximum of a call's input in the log, in characters. */
-const INPUT_LENGTH = 300;
-/** More of it is redacted than shown, so that the half of a secret is not. */
-const MARGIN = 4_096;
 const NAME_LENGTH = 100;
 const NO_OUTPUT = '(no output)';
 
@@ -40,7 +36,7 @@ export class AgentLog {
         this.write('INFO', event.title.trim() || event.name, 'agent_tool', {
           call: this.calls.begin(event.id),
           tool: cut(cleanText(event.name), NAME_LENGTH),
-          input: this.inputOf(event.input),
+          ...this.inputOf(event.input),
         });
         this.reportStep(event);
         break;
@@ -84,15 +80,21 @@ export class AgentLog {
     for (const { path, diff } of diffs ?? []) this.write('DEBUG', `${path}\n${diff}`, 'agent_diff');
   }
 
-  private inputOf(input: unknown): string {
-    const json = copyStart(JSON.stringify(input) ?? '', INPUT_LENGTH + MARGIN);
-    return cut(this.redacted(json), INPUT_LENGTH);
+  private inputOf(input: unknown): JsonObject {
+    const json = JSON.stringify(input) ?? '';
+    const inputArtifact = this.keepLong(json);
+    const text = keepText(json, (part) => this.redacted(part)).show();
+    return { input: text, ...(inputArtifact !== undefined && { inputArtifact }) };
+  }
+
+  private keepLong(text: string): string | undefined {
+    return text.length > MAX_LINE ? this.keep(text) : undefined;
   }
 
   private write(level: EntryLevel, text: string, event: string, details?: JsonObject): void {
     if (text.trim() === '') return;
     const line = keepText(text, (part) => this.redacted(part));
-    const artifact = text.length > MAX_LINE ? this.keep(text) : undefined;
+    const artifact = this.keepLong(text);
     const all = artifact === undefined ? details : { ...details, artifact };
     this.report.log(level, line, event, all);
   }
