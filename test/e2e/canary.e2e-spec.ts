@@ -17,6 +17,7 @@ import { answering, type Received } from '../../libs/events/webhooks/testing/rec
 import { testSandbox, variablesOf } from '../../libs/hosts/session-runtime/testing/sandboxes.js';
 import { selfSigned } from '../support/certificates.js';
 import { waitFor } from '../support/wait-for.js';
+import { runCodingAgent } from './canary/coding-agent.js';
 import { filesIn } from './canary/dumps.js';
 import { aMark, found, type Mark } from './canary/mark.js';
 import { ASK, ASK_FOR_IT, ASK_HOST, digestOf, REPEAT, TELL } from './canary/scripts.js';
@@ -35,8 +36,11 @@ const payload = aMark('the secret in the payload');
 const smtp = aMark('the SMTP password');
 const slack = aMark('the URL of Slack');
 const credential = aMark('the credential for a host');
+const modelKey = aMark('the key of the provider of a model');
+const ownKey = aMark("the installation's own key of a provider");
+const TOKEN = 'DROVER_RUN_TOKEN=';
 /** The server creates more marks, which are added later. */
-const marks: Mark[] = [task, payload, smtp, slack, credential];
+const marks: Mark[] = [task, payload, smtp, slack, credential, modelKey, ownKey];
 
 const certificates = mkdtempSync(join(tmpdir(), 'drover-canary-'));
 const identity = selfSigned(certificates, 'DNS:localhost');
@@ -55,7 +59,7 @@ const tasks: Record<string, string> = {};
 const signingSecrets: string[] = [];
 
 beforeAll(async () => {
-  stage = await Stage.set(smtp.value);
+  stage = await Stage.set(smtp.value, ownKey.value);
   const bearer = String(stage.fleet.credentials['authorization']).slice('Bearer '.length);
   marks.push(aMark('the token of the owner', bearer));
   person = await createPerson(stage.fleet, [stage.fleet.workspaceId]);
@@ -160,6 +164,20 @@ describe('webhooks', () => {
     await stage.ask<Item>(['POST', '/webhooks'], 201, body);
     await stage.ask(['DELETE', `/webhooks/${refused.id}`], 204);
     expect(mail.accounts).toContain(`drover:${smtp.value}`);
+  });
+});
+
+(sandbox === undefined ? describe.skip : describe)('a coding agent in a sandbox', () => {
+  it('its provider gets the key, which is in none of its processes', async () => {
+    const wanted = { key: modelKey.value, texts: [modelKey.value, ownKey.value, TOKEN] };
+    const { requests, processes } = await runCodingAgent(stage, variablesOf(sandbox!), wanted);
+    expect(stage.printed.at(-1)).toMatch(/env; cat[^]*I found nothing\./);
+    expect(new Set(requests.map(({ headers }) => headers['authorization']))).toEqual(
+      new Set([`Bearer ${modelKey.value}`]),
+    );
+    expect(found(marks, { models: JSON.stringify(requests.map(({ body }) => body)) })).toEqual([]);
+    // The search finds what is there: the variable with the token of the run.
+    expect(new Set(processes.flatMap(({ has }) => has))).toEqual(new Set([TOKEN]));
   });
 });
 

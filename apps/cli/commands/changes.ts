@@ -6,10 +6,9 @@ import type { CommandSpec, Commands } from '../command.js';
 import { EXIT } from '../exit-codes.js';
 import { Failure, usageError } from '../failure.js';
 import { omitUndefined } from '../flags.js';
-import { readLog } from '../follow.js';
 import { LIST_OPTIONS, readList } from '../lists.js';
 import { formatAge, formatDuration } from '../output/output.js';
-import { formatLogEntry } from '../task-view.js';
+import { printTranscript, TRANSCRIPT_OPTION } from '../transcript.js';
 
 type Change = components['schemas']['WholeChange'];
 type Comment = components['schemas']['ChangeComment'];
@@ -50,17 +49,11 @@ const list: CommandSpec = {
   },
 };
 
-/** The events of a conversation with an agent. */
-const TRANSCRIPT = /^(?:agent_|message_delivered$)/;
-
 const show: CommandSpec = {
   usage: 'show <task>',
   summary: 'Show a change with its proofs, reviews and cost',
   about: 'A change has the ID of its task. `drover review diff` prints its diff alone.',
-  options: [
-    ['--diff', 'print the diff as well'],
-    ['--transcript', 'print the conversation with the agent as well'],
-  ],
+  options: [['--diff', 'print the diff as well'], TRANSCRIPT_OPTION],
   examples: ['review show $TASK', 'review show $TASK --diff --transcript | less'],
   run: async (cli, [id = ''], flags) => {
     const change = await readChange(cli, id);
@@ -96,15 +89,7 @@ const show: CommandSpec = {
       ]),
     ]);
     if (flags.has('diff')) cli.out.raw(`\n${await readDiff(cli, change.id)}`);
-    if (!flags.has('transcript')) return;
-    for await (const entry of readLog(cli.drover, change.id, {
-      follow: false,
-      level: 'DEBUG',
-    })) {
-      if (!TRANSCRIPT.test(entry.event)) continue;
-      if (cli.out.json) cli.out.value(entry);
-      else cli.out.line(formatLogEntry(cli.out, entry));
-    }
+    if (flags.has('transcript')) await printTranscript(cli, change.id);
   },
 };
 

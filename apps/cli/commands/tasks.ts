@@ -28,6 +28,7 @@ import {
   showTask,
   TASK_COLUMNS,
 } from '../task-view.js';
+import { printTranscript, TRANSCRIPT_OPTION } from '../transcript.js';
 
 const POLL_MS = 1_000;
 
@@ -58,10 +59,15 @@ const list: CommandSpec = {
 const show: CommandSpec = {
   usage: 'show <task>',
   summary: 'Show a task',
-  examples: ['task show 0198c0de-7000-7000-8000-000000000000'],
-  run: async (cli, [id = '']) => {
+  options: [TRANSCRIPT_OPTION],
+  examples: [
+    'task show 0198c0de-7000-7000-8000-000000000000',
+    'task show 0198c0de-7000-7000-8000-000000000000 --transcript',
+  ],
+  run: async (cli, [id = ''], flags) => {
     const task = await readTask(cli.drover, id);
     showTask(cli.out, task, await readTaskNames(cli, task));
+    if (flags.has('transcript')) await printTranscript(cli, task.id);
   },
 };
 

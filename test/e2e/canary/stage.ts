@@ -52,8 +52,9 @@ export class Stage {
 
   /**
    * @param smtpPassword the server's password at the mail server
+   * @param modelKey the key of a provider of models in the server's environment
    */
-  static async set(smtpPassword: string): Promise<Stage> {
+  static async set(smtpPassword: string, modelKey: string): Promise<Stage> {
     const prefix = testValkey();
     const [collector, receiver, mail] = await Promise.all([
       startCollector(),
@@ -64,6 +65,7 @@ export class Stage {
       env: {
         LOG_LEVEL: 'trace',
         METRICS_TOKEN,
+        ANTHROPIC_API_KEY: modelKey,
         OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
         WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
         VALKEY_KEY_PREFIX: prefix.keyPrefix,
