@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,14 +12,22 @@ import { StateKeeper } from './state-keeper.js';
 let folder: string;
 let saved: AgentState[];
 let calls: number;
+let warnings: string[];
+/** Replaces the upload of a state. */
+let upload: ((signal: AbortSignal) => Promise<void>) | undefined;
 let keeper: StateKeeper;
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'drover-keeper-'));
   for (const name of ['state', 'work']) mkdirSync(join(folder, name));
-  [saved, calls] = [[], 0];
+  [saved, calls, warnings, upload] = [[], 0, [], undefined];
   keeper = new StateKeeper({
-    api: { saveAgentState: async (_, packed) => void saved.push(await unpackState(packed)) },
+    api: {
+      saveAgentState: async (_, packed, signal) => {
+        await upload?.(signal);
+        saved.push(await unpackState(packed));
+      },
+    },
     runId: 'run',
     taskId: 'task',
     kind: { name: 'acp', stateFiles: () => ['talk.jsonl'] },
@@ -27,7 +36,7 @@ beforeEach(() => {
     upTo: () => ({ runId: 'run', calls }),
     limit: pLimit(1),
     log: new Log(() => undefined),
-    warn: () => undefined,
+    warn: (message) => void warnings.push(message),
   });
 });
 afterEach(() => {
@@ -59,4 +68,19 @@ test('a small state is kept at once after a tool call, with the calls that it ha
   await waitFor('the second state', () => saved.length === 2);
   expect(saved.map(({ upTo }) => upTo?.calls)).toEqual([0, 7]);
   await keeper.close();
+});
+
+test('the end breaks off an upload without a warning, and keeps the last state', async () => {
+  let isUnderWay = false;
+  upload = async (signal) => {
+    isUnderWay = true;
+    await once(signal, 'abort');
+    upload = undefined;
+    signal.throwIfAborted();
+  };
+  write('first');
+  keeper.begin('talk');
+  await waitFor('an upload', () => isUnderWay);
+  await keeper.close();
+  expect([saved.length, warnings]).toEqual([1, []]);
 });

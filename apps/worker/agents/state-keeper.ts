@@ -116,7 +116,10 @@ export class StateKeeper {
     const { signal } = this.closing;
     while (!signal.aborted && !this.isOff) {
       const from = performance.now();
-      const isKept = await this.keep(signal).catch((error: unknown) => this.failed(error));
+      const isKept = await this.keep(signal).catch((error: unknown) => {
+        // The end breaks this one off, and keeps the last one.
+        if (!signal.aborted) this.failed(error);
+      });
       if (isKept !== false) this.took = performance.now() - from;
       const pause = isKept === false ? LOOK_MS : Math.max(LOOK_MS, this.took * REST);
       if (!(await this.bell.wait(pause))) continue;
