@@ -22,19 +22,34 @@ export class Dashboard {
     return new Dashboard(browser, { light, dark });
   }
 
-  /** Takes a picture of the page at the path. */
-  async photograph(theme: Theme, path: string, file: string): Promise<void> {
+  /** Takes a picture of the page at the path. @param arrange prepares the loaded page */
+  async photograph(
+    theme: Theme,
+    path: string,
+    file: string,
+    arrange?: (page: Page) => Promise<void>,
+  ): Promise<void> {
     const page = this.pages[theme];
     // Navigates within the page: a new document would ask for the password again.
     const to = `history.pushState({}, '', '${path}'); dispatchEvent(new PopStateEvent('popstate'))`;
     await page.evaluate(to);
     await page.waitForTimeout(SETTLED_MS);
+    await arrange?.(page);
     await page.screenshot({ path: file, animations: 'disabled' });
   }
 
   close(): Promise<void> {
     return this.browser.close();
   }
+}
+
+/** Opens the first tool call of a conversation, and shows it from its beginning. */
+export async function openConversation(page: Page): Promise<void> {
+  const conversation = page.getByRole('list', { name: 'Conversation with the agent' });
+  await conversation.locator('.tool summary').first().click();
+  await conversation.evaluate((list) => list.scrollTo({ top: 0 }));
+  const heading = page.getByRole('heading', { name: 'Conversation', exact: true });
+  await heading.evaluate((title) => title.scrollIntoView({ block: 'start' }));
 }
 
 async function signedIn(

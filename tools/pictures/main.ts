@@ -1,6 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CleanupScope, withCleanup } from '#lib/local-servers';
+import { playAgent } from '../demo/agent/play.js';
+import { prepareAgent } from '../demo/agent/prepare.js';
 import { useUpBudget } from '../demo/budget.js';
 import { Fleet, untilIdle } from '../demo/fleet.js';
 import { follow, type Task } from '../demo/follow.js';
@@ -10,8 +12,8 @@ import { invitePeople, type People } from '../demo/people.js';
 import { VICTIM } from '../demo/settings.js';
 import { setStage, type Stage } from '../demo/stage.js';
 import { projectRoot } from '#lib/kernel';
-import { explain } from '../shared/sentence.js';
-import { Dashboard } from './dashboard.js';
+import { explain, Sentence } from '../shared/sentence.js';
+import { Dashboard, openConversation } from './dashboard.js';
 import { Terminal } from './terminal.js';
 import { terminalPicture } from './terminal-picture.js';
 
@@ -53,7 +55,23 @@ async function takePictures(scope: CleanupScope): Promise<void> {
   await dashboard.photograph('light', '/agents', picture('agents'));
   await dashboard.photograph('dark', '/budgets', picture('budgets'));
   await dashboard.photograph('light', '/questions', picture('questions'));
+  await dashboard.photograph(
+    'light',
+    `/tasks/${await converse(scope, stage, people)}`,
+    picture('conversation'),
+    openConversation,
+  );
   writeFileSync(join(FOLDER, 'terminal.svg'), await typed(stage, people));
+}
+
+/** Has a coding agent change a repository, as in the demo. @returns the id of its task */
+async function converse(scope: CleanupScope, stage: Stage, people: People): Promise<string> {
+  const agent = await prepareAgent(scope, note);
+  if ('reason' in agent) throw new Sentence(agent.reason);
+  note(`having ${agent.kind.title} change a repository`);
+  const story = await playAgent(agent, { scope, stage, people, note });
+  if ('reason' in story) throw new Sentence(story.reason);
+  return story.changeId;
 }
 
 /** @returns the id of the task whose worker is killed */
