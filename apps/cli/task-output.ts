@@ -14,7 +14,7 @@ export function printEntry(cli: Cli, entry: Log): void {
   if (cli.out.json) return cli.out.value(entry);
   if (stream === 'stdout' || event === 'agent_message') return cli.out.raw(`${message ?? ''}\n`);
   if (stream === 'stderr' || event === 'agent_tool') return cli.out.note(message ?? '');
-  if (event === 'message_delivered') return cli.out.note(`> ${message ?? ''}`);
+  if (event === 'message_delivered') return cli.out.note(`> ${message || '(files)'}`);
   if (event === 'question_asked')
     cli.out.note(`drover: ${message ?? ''}\n${answerCommand(details)}`);
   else if (PRINTED_LEVELS.includes(level))

@@ -117,6 +117,16 @@ describe('the dashboard', () => {
       conversation.getByRole('link', { name: 'notes.txt' }).click(),
     ]);
     expect(await readFile(await download.path(), 'utf8')).toBe('5, 7, 5');
+    const send = page.getByRole('button', { name: 'Send message' });
+    expect(await send.isDisabled()).toBe(true);
+    await page.getByLabel('Files for the agent').setInputFiles(notes);
+    await send.click();
+    await waitFor('the message of files alone', async () => {
+      const [, second] = (await fleet.api.get<{ items: unknown[] }>(path)).body.items;
+      if (second !== undefined) expect(second).toMatchObject({ text: '', data });
+      return second !== undefined;
+    });
+    await agent.post(`${path}/delivered`, { positions: [2] });
 
     const ask = { prompt: 'May I push?', choices: ['allow once', 'deny'], default: 'deny' };
     const question = { ...ask, deadlineSeconds: 600, onDeadline: 'default', runWaits: true };

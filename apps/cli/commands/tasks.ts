@@ -161,17 +161,20 @@ const edit: CommandSpec = {
 };
 
 const message: CommandSpec = {
-  usage: 'message <task> <text>',
+  usage: 'message <task> [text]',
   summary: 'Send a message to the coding agent of a running task',
   about: 'The agent hears it after its current turn. `drover attach` shows its answer.',
   options: [
     ['--interrupt', 'end the current turn of the agent first'],
     ['--attach <file...>', 'files for the agent, such as pictures'],
   ],
-  examples: ["task message $TASK 'Use ISO weeks, too'"],
+  examples: ["task message $TASK 'Use ISO weeks, too'", 'task message $TASK --attach sketch.png'],
   run: async (cli, [id = '', text = ''], flags) => {
     const deliver = flags.has('interrupt') ? 'interrupt' : 'turn_end';
     const attachments = await attachFiles(cli, flags.list('attach'));
+    if (text.trim() === '' && attachments === undefined) {
+      throw usageError('The message is empty.', 'Give a text, or files with --attach.');
+    }
     const data = attachments === undefined ? undefined : { attachments };
     const sent = await sendMessage(cli.drover, id, { text, deliver, ...(data && { data }) });
     cli.out.done(sent, `Message ${sent.id} sent to run ${sent.runId}`);

@@ -125,7 +125,7 @@ function OnePart({ taskId, part }: { taskId: string; part: Part }) {
       <p className="muted">
         {NAMES[kind]} <time dateTime={line.at}>{formatClock(line.at)}</time>
       </p>
-      <Said taskId={taskId} line={line} />
+      {line.text !== '' && <Said taskId={taskId} line={line} />}
       {line.attachments !== undefined && <AttachedFiles id={line.attachments} />}
     </>
   );
@@ -196,6 +196,8 @@ function Waiting({ runId }: { runId: string }) {
 function MessageForm({ taskId, runId }: { taskId: string; runId: string }) {
   const [text, setText] = useState('');
   const [interrupts, setInterrupts] = useState(false);
+  const [hasFiles, setHasFiles] = useState(false);
+  const isEmpty = text.trim() === '' && !hasFiles;
   const files = useRef<HTMLInputElement>(null);
   const send = useCommand(
     async (api, body: { text: string; deliver: 'turn_end' | 'interrupt' }) => {
@@ -212,6 +214,7 @@ function MessageForm({ taskId, runId }: { taskId: string; runId: string }) {
       ],
       onDone: () => {
         setText('');
+        setHasFiles(false);
         if (files.current !== null) files.current.value = '';
       },
     },
@@ -219,7 +222,7 @@ function MessageForm({ taskId, runId }: { taskId: string; runId: string }) {
 
   function submit(event?: FormEvent): void {
     event?.preventDefault();
-    if (text.trim() === '' || send.isPending) return;
+    if (isEmpty || send.isPending) return;
     send.mutate({ text, deliver: interrupts ? 'interrupt' : 'turn_end' });
   }
 
@@ -240,7 +243,13 @@ function MessageForm({ taskId, runId }: { taskId: string; runId: string }) {
         />
       </Field>
       <Field label="Files for the agent">
-        <input ref={files} className="input" type="file" multiple />
+        <input
+          ref={files}
+          className="input"
+          type="file"
+          multiple
+          onChange={({ target }) => setHasFiles((target.files?.length ?? 0) > 0)}
+        />
       </Field>
       <label>
         <input
@@ -251,7 +260,7 @@ function MessageForm({ taskId, runId }: { taskId: string; runId: string }) {
         Interrupt the current turn
       </label>
       <div>
-        <Button type="submit" look="primary" disabled={send.isPending || text.trim() === ''}>
+        <Button type="submit" look="primary" disabled={send.isPending || isEmpty}>
           Send message
         </Button>
       </div>

@@ -15,7 +15,10 @@ function aTalk() {
   let fetched!: (images: AgentImage[]) => void;
   const parts = {
     attach: () =>
-      new Promise((resolve) => (fetched = (images) => resolve({ list: '- "a.png"', images }))),
+      new Promise((resolve) => {
+        const list = (images: AgentImage[]) => (images.length === 0 ? '' : '- "a.png"');
+        fetched = (images) => resolve({ list: list(images), images });
+      }),
   } as unknown as TalkParts;
   const session = {
     say: (text: string, _deliver: string, _id?: string, images: readonly AgentImage[] = []) =>
@@ -48,4 +51,16 @@ it('a message with files waits for them, and later messages for it', async () =>
   ]);
   hear(aMessage('fourth'));
   expect(said.at(-1)).toEqual(['fourth', 0]);
+});
+
+it('a message of files alone has their paths, or says that they cannot be read', async () => {
+  const { said, hear, fetch } = aTalk();
+  hear(aMessage('', { attachments: 'an id' }));
+  await fetch([PICTURE]);
+  hear(aMessage('', { attachments: 'an id' }));
+  await fetch([]);
+  expect(said).toEqual([
+    ['Attached files:\n\n- "a.png"', 1],
+    ['A person attached files, but they cannot be read.', 0],
+  ]);
 });

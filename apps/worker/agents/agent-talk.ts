@@ -17,6 +17,9 @@ export interface TalkParts {
   ) => Promise<{ list: string; images: readonly AgentImage[] }>;
 }
 
+/** The words of a message of files alone whose files cannot be read. A turn needs words. */
+const NO_FILES = 'A person attached files, but they cannot be read.';
+
 type HearingSession = Pick<AgentSession, 'say' | 'addFiles'>;
 
 /** The conversation of people with an agent: messages, and questions for permissions. */
@@ -63,7 +66,8 @@ export class AgentTalk {
     this.said = this.said.then(async () => {
       const { list, images } = await this.attached(attachments, session);
       this.waiting -= 1;
-      const told = list === '' ? words : `${words}\n\nAttached files:\n\n${list}`;
+      const files = list === '' ? '' : `Attached files:\n\n${list}`;
+      const told = [words, files].filter((part) => part !== '').join('\n\n') || NO_FILES;
       session.say(told, deliver, id, images);
     });
   }

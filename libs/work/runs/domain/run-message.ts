@@ -21,6 +21,7 @@ export const ANSWER = 'answer';
 export interface MessageRequest {
   /** Default: `message`. */
   type?: string;
+  /** Empty only in a message of files alone. */
   text: string;
   data?: Record<string, unknown>;
   deliver: Delivery;

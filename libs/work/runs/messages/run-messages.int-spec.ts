@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { newId } from '#lib/kernel';
 import { sharedServer, type TestServer } from '../../../../test/support/shared-server.js';
 import { type Held, Scene } from '../../coordinator/testing/scene.js';
 
@@ -100,6 +101,17 @@ describe('messages to a run', () => {
     expect(messages).toMatchObject([{ text: 'Take [redacted].', data: { note: '[redacted]' } }]);
   });
 
+  it('a message of files alone needs no text', async () => {
+    const run = await held();
+    const words = { text: '', data: { attachments: newId() } };
+    expect(await send(run, words)).toMatchObject({ status: 201, body: words });
+    expect((await signals(run)).body.messages).toMatchObject([words]);
+    await deliver(run, 1);
+    expect(await scene.logs(run.id, 'message_delivered')).toMatchObject([
+      { message: '', details: { data: words.data } },
+    ]);
+  });
+
   it('a text that its redaction makes too long is refused', async () => {
     const run = await scene.held({ ...CODEX, secrets: { TOKEN: 'hunter22' } });
     const { status, body } = await send(run, { text: 'hunter22'.repeat(2_000) });
@@ -124,6 +136,7 @@ describe('messages to a run', () => {
 
   it.each([
     [{ text: '' }, 'text'],
+    [{ text: ' ', data: { attachments: 'logo.png' } }, 'text'],
     [{ text: 'x'.repeat(16_001) }, 'text'],
     [{ deliver: 'now' }, 'deliver'],
     [{ type: 'A type' }, 'type'],

@@ -5,6 +5,7 @@ import {
   type AgentCaller,
   type Caller,
   DroverError,
+  isUuid,
   newId,
   type Page,
   positionOfCursor,
@@ -71,6 +72,7 @@ export class RunMessages {
    *   `validation_failed`
    */
   async send(caller: Caller, runId: string, request: MessageRequest): Promise<RunMessageView> {
+    requireContent(request);
     const { workspaceId } = caller;
     const tenant = this.database.tenant(workspaceId);
     const run = await firstRow(tenant, messageTarget, [workspaceId, runId]);
@@ -164,6 +166,13 @@ export class RunMessages {
       throw tooLong('data', MAX_MESSAGE_DATA, ' as JSON');
     return { text: hidden, data: shown ?? null };
   }
+}
+
+/** @throws DroverError `validation_failed` if a message has neither a text nor files */
+function requireContent({ text, data }: MessageRequest): void {
+  if (text.trim() !== '' || isUuid(data?.['attachments'])) return;
+  const message = 'must not be empty unless data.attachments is the UUID of files';
+  throw new DroverError('validation_failed', { errors: [{ field: 'text', message }] });
 }
 
 function tooLong(field: string, max: number, form = ''): DroverError {

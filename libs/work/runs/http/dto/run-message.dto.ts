@@ -37,9 +37,12 @@ export class SendRunMessageDto implements MessageRequest {
   type?: string;
 
   @Text({
+    min: 0,
     max: MAX_MESSAGE,
     example: 'Use the ISO week, too.',
-    description: 'The text. Secrets in it are redacted, also for the agent.',
+    description:
+      'The text. It can be empty if `data.attachments` names files by their UUID. Secrets in it ' +
+      'are redacted, also for the agent.',
   })
   text!: string;
 
