@@ -62,7 +62,7 @@ async function buildWorker() {
   // The classes of errors must be those that the program imports.
   const plugins = [external('#lib/api-client', '@drover/client')];
   await bundle(inputs, join(into, 'dist'), { sourcemap: false, plugins });
-  copyCompiled(into, ['dist/apps/worker/main.js', ENV_NODE, INNER_PROCESS]);
+  copyCompiled(into, ['dist/apps/worker/main.js', ENV_NODE]);
   writeProgram(into, 'drover-worker', './dist/apps/worker/main.js');
   await writeTypes(join(into, 'dist', 'sdk'));
   copy(into, 'deploy/worker.env');
@@ -86,7 +86,7 @@ async function buildServer() {
   const isShipped = (path) => !/\.map$|\.made-of$/.test(path);
   cpSync(programs, join(into, 'dist', 'programs'), { recursive: true, filter: isShipped });
   const mains = ['apps/server', 'apps/worker', 'apps/gateway', 'tools/start'];
-  copyCompiled(into, [...mains.map((path) => `dist/${path}/main.js`), ENV_NODE, INNER_PROCESS]);
+  copyCompiled(into, [...mains.map((path) => `dist/${path}/main.js`), ENV_NODE]);
   copy(into, 'libs/dev/local-servers/processes/supervisor-process.mjs');
   for (const name of ['server', 'gateway', 'worker']) copy(into, `deploy/${name}.env`);
   const deployed = ['grafana', 'pm2', 'prometheus', 'systemd'].map((name) => `deploy/${name}`);
@@ -135,7 +135,6 @@ const SESSION_PROCESSES = Object.fromEntries(
     return [path, `dist/${path}.js`];
   }),
 );
-const INNER_PROCESS = `dist/${SESSION_RUNTIME}/sandbox/inner-process.js`;
 
 function folderOf(name) {
   return join(OUT, name);

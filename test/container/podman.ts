@@ -20,7 +20,7 @@ const execute = promisify(execFile);
 const BASE = 'localhost/node:24-bookworm-slim';
 const context = join(import.meta.dirname, '../..');
 /** Programs that the last stage of the Dockerfile starts, and one that tests the engine. */
-const PROGRAMS = ['/bin/sh', '/bin/mkdir', '/bin/chown', '/bin/rm', '/bin/true'];
+const PROGRAMS = ['/bin/sh', '/bin/mkdir', '/bin/chown', '/bin/rm', '/bin/true', '/usr/bin/perl'];
 /** Containers end by themselves if these tests are killed. */
 const LONGEST_SECONDS = 120;
 

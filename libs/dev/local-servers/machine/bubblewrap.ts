@@ -12,10 +12,10 @@ export interface Bubblewrap {
 }
 
 const INSTALL_COMMANDS: Record<string, string> = {
-  alpine: 'apk add bubblewrap setpriv',
-  arch: 'pacman -S bubblewrap',
-  fedora: 'dnf install bubblewrap',
-  suse: 'zypper install bubblewrap',
+  alpine: 'apk add bubblewrap setpriv perl',
+  arch: 'pacman -S bubblewrap perl',
+  fedora: 'dnf install bubblewrap perl-interpreter',
+  suse: 'zypper install bubblewrap perl-base',
   debian: 'apt-get update && apt-get install bubblewrap',
 };
 

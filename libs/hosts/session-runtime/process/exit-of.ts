@@ -25,7 +25,7 @@ export function exitOf(child: ChildProcess): Promise<FirstExit> {
 /**
  * @param realtime the number of the signal that was read while the process died
  */
-export function withRealtime(exit: FirstExit, realtime?: number): FirstExit {
+function withRealtime(exit: FirstExit, realtime?: number): FirstExit {
   if (realtime === undefined || exit.exitCode !== 0) return exit;
   return { exitCode: null, signal: signalOf(128 + realtime) ?? null };
 }

@@ -3,8 +3,6 @@ import { homedir } from 'node:os';
 import { basename, delimiter, dirname, join, sep } from 'node:path';
 import type { Sandbox, SandboxPlaces } from './sandbox.js';
 
-/** The path of Node within the sandbox, independent of its path outside. */
-export const NODE = '/run/drover-node';
 /** The folders where people and other programs keep their files. */
 const PRIVATE = ['/home', '/root', '/run', '/mnt', '/media'].concat(
   ['lib', 'log', 'snap', 'spool'].map((name) => `/var/${name}`),
@@ -38,9 +36,6 @@ export function mounts({ hidden: named, shown }: Sandbox, places: SandboxPlaces)
     ...files.flatMap((path) => ['--ro-bind', '/dev/null', path]),
     ...TEMPORARY.filter(isFolder).flatMap((path) => ['--bind', tmp, path]),
     ...[...visible, ...worksIn, ...nameServers()].filter(isCovered).flatMap(wayTo),
-    '--ro-bind',
-    process.execPath,
-    NODE,
     ...nameServers().flatMap((path) => ['--ro-bind-try', path, path]),
     ...visible.flatMap((path) => ['--ro-bind-try', path, path]),
     ...worksIn.flatMap((path) => ['--bind', path, path]),

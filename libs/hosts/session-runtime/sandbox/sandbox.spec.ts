@@ -20,7 +20,6 @@ function asOrdinaryUser<T>(work: () => T): T {
 }
 
 function argumentsFor(searchPath: string): string[] {
-  const inner = join(import.meta.dirname, 'sandbox.ts');
   const { args } = sandboxLaunch(
     {
       program: { file: '/bin/sh', env: {} },
@@ -29,7 +28,6 @@ function argumentsFor(searchPath: string): string[] {
       network: 'host',
       allowedHosts: [],
       privateHosts: [],
-      inner,
       limits: NO_LIMITS,
       maxLimits: NO_LIMITS,
     },

@@ -1,11 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { basename, delimiter, isAbsolute, join } from 'node:path';
-import { built, type Network, type Reach, reachOf, strictestReach } from '#lib/kernel';
+import { type Network, type Reach, reachOf, strictestReach } from '#lib/kernel';
 import { findExecutable } from '../process/find-executable.js';
 import type { BorrowedFolder, SessionService } from '../drivers/driver.js';
 import type { SessionUser } from '../process/session-folder.js';
-import { SMALL_HEAP } from '../process/start-shim.js';
 import { limitingScript, limitProcesses } from './apply-limits.js';
 import { type ControlGroups, groupsOf } from './control-group.js';
 import type { FolderQuota, FolderQuotas } from './folder-quota.js';
@@ -18,8 +16,8 @@ import {
   type ServerAddress,
 } from './api-forwarder.js';
 import { type CredentialSource, type Egress, EGRESS_PORT, proxyVariables } from './egress.js';
-import { findLoader } from './loader.js';
-import { isFile, isFolder, isWithin, look, mounts, NODE } from './mounts.js';
+import { innerCommand, SYSTEM_PATH } from './inner-process.js';
+import { isFile, isFolder, isWithin, look, mounts } from './mounts.js';
 import { isKnownProcessor, type Processor } from './seccomp.js';
 
 /** Bubblewrap and its environment. */
@@ -50,8 +48,6 @@ export interface Sandbox {
   quotas?: FolderQuotas;
   /** True if sessions of different workspaces run as one user. */
   sharesAccount?: boolean;
-  /** The compiled first process, if it is not beside this file. */
-  inner?: string;
 }
 
 /** The paths of one session. */
@@ -93,8 +89,6 @@ export interface SandboxLaunch {
   groups?: ControlGroups;
   /** The quota of the session's folder, if it has one. */
   quota?: FolderQuota;
-  /** The file at descriptor LOADER. */
-  loader?: string;
   /** The processor whose filter descriptor FILTER gives. */
   processor?: Processor;
   /** The path for the program that gives the session a keyring of its own. */
@@ -107,19 +101,10 @@ export interface SandboxLaunch {
   services: { port: number; socket: string }[];
 }
 
-/** Descriptors of the command: the socket to the first process, and two files for bubblewrap. */
+/** Descriptors of the command: the socket to the first process, and the filter for bubblewrap. */
 export const CHANNEL = 3;
 export const FILTER = 4;
-export const LOADER = 5;
 
-const INNER = built('libs/hosts/session-runtime/sandbox/inner-process.js');
-/** The copy of its loader, which nobody can read. */
-const NODE_LOADER = '/run/drover-loader';
-/**
- * The first process runs under the memory limit of the session. Node 24 reserves 512 MiB for
- * compiled code, and a limit on data counts them. A process of a hundred lines needs no compiler.
- */
-const FIRST_PROCESS = [...SMALL_HEAP, '--jitless'];
 /** Settings of the machine below `/proc`: root can change them without any privilege. */
 const SETTINGS = ['sys', 'sysrq-trigger', 'irq', 'bus', 'fs', 'acpi', 'scsi', 'mtrr', 'pressure'];
 const MIB = 1_048_576;
@@ -128,10 +113,9 @@ const UNLIMITED_MB = 4_096;
 const SHARED_PART = 4;
 /**
  * The capabilities that `setpriv` needs to become another user for good. The user of this process
- * creates the sandbox, so the other one needs no access to bubblewrap, Node and the host's folders.
+ * creates the sandbox, so the other one needs no access to bubblewrap and the host's folders.
  */
 const TO_BECOME_ANOTHER = ['CAP_SETUID', 'CAP_SETGID', 'CAP_SETPCAP'];
-const SYSTEM_PATH = '/usr/local/bin:/usr/bin:/bin';
 /** The keys that a process can see. */
 const KEYS = ['/proc/keys', '/proc/key-users'];
 const CONTROL_GROUPS = '/sys/fs/cgroup';
@@ -164,10 +148,7 @@ export function sandboxLaunch(
   ];
   const forwarding =
     isCutOff && server !== undefined ? forwardingTo(server, join(places.launch, 'api')) : undefined;
-  const inner = readFileSync(sandbox.inner ?? INNER, 'utf8');
-  const loader = findLoader();
   const processor = isKnownProcessor(process.arch) ? process.arch : undefined;
-  const node = [NODE, ...FIRST_PROCESS, '--input-type=module', '-e', inner];
   const byAccount = sandbox.sharesAccount === true ? undefined : 'account';
   const countedBy = places.user === undefined ? 'sandbox' : byAccount;
   const args = [
@@ -197,7 +178,6 @@ export function sandboxLaunch(
     ...(isFolder(CONTROL_GROUPS) ? coverFully(CONTROL_GROUPS) : []),
     ...withoutSpace([
       ...mounts(sandbox, places),
-      ...(loader === undefined ? [] : unreadable(LOADER, NODE_LOADER)),
       ...(forwarding === undefined ? [] : ['--ro-bind', forwarding.socket, API_SOCKET]),
       ...reached.flatMap(({ port, socket }) => ['--ro-bind', socket, socketInside(port)]),
     ]),
@@ -206,8 +186,7 @@ export function sandboxLaunch(
     '--',
     ...(places.user === undefined ? [] : becoming(places.user, places.searchPath)),
     ...limitProcesses(limits, countedBy),
-    ...(loader === undefined ? [] : [NODE_LOADER]),
-    ...node,
+    ...innerCommand(places.searchPath),
   ];
   const keyring =
     processor && isAbsolute(program.file) ? join(places.launch, 'own-keyring') : undefined;
@@ -218,7 +197,6 @@ export function sandboxLaunch(
     env: program.env,
     limits,
     groups,
-    loader,
     processor,
     keyring,
     forwarding,
@@ -298,11 +276,6 @@ function becoming({ uid, gid }: SessionUser, searchPath: string): string[] {
   if (program === undefined) throw new Error('`setpriv` of util-linux is not installed');
   const ids = ['--reuid', String(uid), '--regid', String(gid), '--clear-groups'];
   return [program, ...ids, '--inh-caps=-all', '--bounding-set=-all', '--'];
-}
-
-/** A file that everybody can execute and nobody can read. */
-function unreadable(descriptor: number, path: string): string[] {
-  return ['--perms', '0111', '--ro-bind-data', String(descriptor), path];
 }
 
 /** An empty folder that nobody can write. */

@@ -1,23 +1,26 @@
-import { type ChildProcess, spawn, type StdioOptions } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { constants } from 'node:os';
 import type { Duplex } from 'node:stream';
+import { getSystemErrorName } from 'node:util';
+import { signalOf } from '#lib/kernel';
 import { SpawnError } from '../drivers/driver.js';
-import { exitOf, type FirstExit, withRealtime } from '../process/exit-of.js';
+import { exitOf, type FirstExit } from '../process/exit-of.js';
 import type { Launch, RunningProcess } from '../process/first-process.js';
-import { findInside, realtimeSignalOf } from '../process/process-tree.js';
+import { findInside } from '../process/process-tree.js';
 import { explainSpawnFailure } from '../process/spawn-failure.js';
 import { ApiForwarder } from './api-forwarder.js';
 import type { Egress } from './egress.js';
 import type { EgressProxy } from './egress-proxy.js';
-import type { InnerAnswer, InnerOrder } from './inner-order.js';
+import { encodeOrder, type InnerAnswer } from './inner-order.js';
+import { callsOf } from './inner-process.js';
 import { writeKeyringProgram } from './own-keyring.js';
 import { CHANNEL, FILTER, type SandboxLaunch } from './sandbox.js';
 import { encodeFilter, sandboxFilter } from './seccomp.js';
 
 const LAST_WORDS = 2_000;
-/** The maximum of all answers together, in bytes. They are four short lines. */
+/** The maximum of all answers together, in bytes. They are two short lines. */
 const MAX_ANSWERS = 16_384;
 
 /**
@@ -58,7 +61,9 @@ async function startSandbox(
   { program, command, env, cwd, stdin, openInput }: Launch,
   sandbox: SandboxLaunch,
 ): Promise<RunningProcess> {
-  const { keyring, processor } = sandbox;
+  const { keyring, processor, services } = sandbox;
+  const calls = callsOf(process.arch);
+  const order = encodeOrder({ program, command, env, cwd, services, calls });
   if (keyring && processor) writeKeyringProgram(keyring, processor);
   const child = spawnSandbox(
     sandbox,
@@ -75,54 +80,43 @@ async function startSandbox(
   });
   const answers = createInterface({ input: channel });
   const next = answersOf(answers, over);
-  const order: InnerOrder = { program, command, env, cwd, services: sandbox.services };
-  channel.write(`${JSON.stringify(order)}\n`);
+  channel.write(order);
   const first = await next();
   if (first === undefined) throw notMade(await lastWordsOf(child));
   if ('failed' in first) throw explainFailure(command[0], first.failed);
   const leader = 'started' in first && findInside(child.pid as number, first.started);
   if (!leader) throw notMade('its first process was not found');
   channel.write('\n');
-  const exited = exitInside(next, () => {
-    const realtime = realtimeSignalOf(leader.pid);
-    channel.write('\n');
-    return realtime;
-  }).then((exit) => exit ?? over);
+  const exited = exitInside(next).then((exit) => exit ?? over);
   return { child, leader, exited, release: () => channel.destroy() };
 }
 
 function spawnSandbox(
-  { file, args, env, loader, processor }: SandboxLaunch,
+  { file, args, env, processor }: SandboxLaunch,
   stdin: 'ignore' | 'pipe',
 ): ChildProcess {
-  const opened = loader === undefined ? 'ignore' : openSync(loader, 'r');
-  try {
-    const stdio: StdioOptions = [stdin, 'pipe', 'pipe', 'pipe', 'pipe', opened];
-    const child = spawn(file, args, { cwd: '/', env, detached: true, stdio });
-    const filter = child.stdio[FILTER] as Duplex | null;
-    // A sandbox that ends early does not read it.
-    filter?.on('error', () => undefined);
-    filter?.end(processor && encodeFilter(sandboxFilter(processor)));
-    return child;
-  } finally {
-    if (opened !== 'ignore') closeSync(opened);
-  }
+  const stdio = [stdin, 'pipe', 'pipe', 'pipe', 'pipe'] as const;
+  const child = spawn(file, args, { cwd: '/', env, detached: true, stdio: [...stdio] });
+  const filter = child.stdio[FILTER] as Duplex | null;
+  // A sandbox that ends early does not read it.
+  filter?.on('error', () => undefined);
+  filter?.end(processor && encodeFilter(sandboxFilter(processor)));
+  return child;
 }
 
-/**
- * @param look reads the signal of the command, and lets it end
- * @returns undefined if the sandbox ended without an answer
- */
+/** @returns undefined if the sandbox ended without an answer */
 async function exitInside(
   next: () => Promise<InnerAnswer | undefined>,
-  look: () => number | undefined,
 ): Promise<FirstExit | undefined> {
   const answer = await next();
-  if (answer === undefined) return undefined;
-  if ('exited' in answer) return answer.exited;
-  const realtime = 'ending' in answer ? look() : undefined;
-  const last = await next();
-  return last !== undefined && 'exited' in last ? withRealtime(last.exited, realtime) : undefined;
+  if (answer === undefined || !('exited' in answer)) return undefined;
+  const { exitCode, signal } = answer.exited;
+  return { exitCode, signal: signal === null ? null : nameOf(signal) };
+}
+
+function nameOf(signal: number): string {
+  const named = Object.entries(constants.signals).find(([, number]) => number === signal);
+  return named?.[0] ?? signalOf(128 + signal) ?? `SIG${signal}`;
 }
 
 /** Each call waits for the next answer. It resolves to undefined after the last one. */
@@ -155,8 +149,8 @@ async function lastWordsOf({ stderr }: ChildProcess): Promise<string> {
   return words.trim().split('\n').at(-1) ?? '';
 }
 
-function explainFailure(program: string, code: string): SpawnError {
-  if (code !== 'cwd') return explainSpawnFailure(program, { code });
+function explainFailure(program: string, failed: number | 'cwd'): SpawnError {
+  if (failed !== 'cwd') return explainSpawnFailure(program, { code: getSystemErrorName(-failed) });
   return new SpawnError('setup', 'The user of the session cannot enter its working directory');
 }
 

@@ -1,22 +1,15 @@
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { findBubblewrap } from '#lib/local-servers';
 import { NO_LIMITS } from '../sandbox/limits.js';
 import type { Sandbox } from '../sandbox/sandbox.js';
 import { whyNoSession } from '../sandbox/open-sandbox.js';
 
-const INNER = join(
-  import.meta.dirname,
-  '../../../../dist/libs/hosts/session-runtime/sandbox/inner-process.js',
-);
-
-/** A sandbox with the compiled first process; undefined if this machine cannot create one. */
+/** A sandbox without limits; undefined if this machine cannot create one. */
 export async function testSandbox(more: Partial<Sandbox> = {}): Promise<Sandbox | undefined> {
   const program = await findBubblewrap().catch((error: Error) => noSandbox(error.message));
   if (program === undefined) return undefined;
   const sandbox: Sandbox = {
     program,
-    inner: INNER,
     hidden: [],
     shown: [],
     network: 'host',
