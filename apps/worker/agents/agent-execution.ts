@@ -100,6 +100,7 @@ export async function startAgent(job: Job, options: AgentExecutionOptions): Prom
     log,
     onTokens: (tokens) => watch.onTokens(tokens),
   });
+  gate.prepare(offered.kind.provider);
   const { permissionMode = 'auto' } = agent;
   const { permissions: all = [], ...settings } = agent.settings ?? {};
   // The server checks those for itself.

@@ -64,6 +64,11 @@ export class RunModelGate implements ModelGate {
     return access;
   };
 
+  /** Asks for the way to a provider while the session starts. A failure repeats with its request. */
+  prepare(provider: Provider | undefined): void {
+    if (provider !== undefined) this.access(provider).catch(() => undefined);
+  }
+
   readonly admit = async (request: ModelRequest, signal: AbortSignal): Promise<Admission> => {
     const { limit, refusal } = this;
     if (limit !== undefined) {
