@@ -242,6 +242,11 @@ export const RUN_TOOLS: readonly Tool[] = [
           'setup',
           'stuck',
           'acceptance_failed',
+          'refused',
+          'denied',
+          'context_full',
+          'turn_limit',
+          'crash',
           'unknown',
         ])
         .optional(),
