@@ -113,7 +113,7 @@ export class RunModelGate implements ModelGate {
 
   /** The transcript has the tokens of each request; the ledger has their cost. */
   private note(model: string, usage: ModelUsage): void {
-    const { id, input, output, cacheRead, cacheWrite, estimated } = usage;
+    const { input, output, cacheRead, cacheWrite, estimated } = usage;
     const counts = [
       `${input} input`,
       ...(cacheRead > 0 ? [`${cacheRead} cache read`] : []),
@@ -121,7 +121,7 @@ export class RunModelGate implements ModelGate {
       `${output} output`,
     ];
     const message = `${model}: ${counts.join(', ')} tokens${estimated ? ' (estimated)' : ''}`;
-    this.parts.report.log('DEBUG', message, 'model_usage', { usageId: id });
+    this.parts.report.log('DEBUG', message, 'model_usage');
   }
 
   readonly limited = (seen: SeenLimit, ofFallbacks: readonly SeenLimit[]): void => {

@@ -91,4 +91,13 @@ describe('The log of a run', () => {
     const all = [...others, ...calls, ...last];
     expect(JSON.stringify(all.map(({ message }) => message)).length).toBeLessThan(10_000);
   });
+
+  test('a long input of a tool call does not use up the share of later calls', () => {
+    const budget = new OutputBudget(10_000, true);
+    while (budget.admit(entryOf('x'.repeat(1_000))).length > 0);
+    const call = { ...entryOf('y'), details: { call: 1, input: 'z'.repeat(8_000) } };
+    const [first, second] = [budget.admit(call), budget.admit(call)].flat();
+    for (const entry of [first, second])
+      expect(entry?.details).toEqual({ call: 1, input: expect.stringMatching(/^z{1,299}…$/) });
+  });
 });

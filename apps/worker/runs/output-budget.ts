@@ -80,7 +80,15 @@ export class OutputBudget {
   private shortened(entry: RawEntry): LogEntry | undefined {
     if (entry.details === undefined) return undefined;
     const { message } = toEntry(entry);
-    const short = { ...entry, line: cut(message, DETAILED_LINE) };
+    const { input } = entry.details;
+    const short = {
+      ...entry,
+      line: cut(message, DETAILED_LINE),
+      details: {
+        ...entry.details,
+        ...(typeof input === 'string' && { input: cut(input, DETAILED_LINE) }),
+      },
+    };
     const cost = costOf(short);
     if (cost > this.detailsLeft) return undefined;
     this.detailsLeft -= cost;

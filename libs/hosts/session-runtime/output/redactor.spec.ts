@@ -57,6 +57,12 @@ describe('A secret of the task', () => {
     );
   });
 
+  test('a secret is hidden in JSON, which escapes it', () => {
+    const hidden = 'pa"ss\\word';
+    const json = JSON.stringify({ key: hidden });
+    expect(new Redactor([hidden]).redact(json)).toBe('{"key":"[redacted]"}');
+  });
+
   test('a long secret is hidden completely', () => {
     const long = Array.from({ length: 400 }, (_, index) => `k${index}`).join('');
     expect(new Redactor([long]).redact(`a ${long} b`)).toBe('a [redacted][redacted][redacted] b');

@@ -82,15 +82,19 @@ function collect(value: unknown, secret: boolean, found: string[]): void {
   }
 }
 
-/** A secret as it is, as URLs and headers encode it, and its single lines. */
+/** A secret as it is, as URLs, headers and JSON encode it, and its single lines. */
 function variantsOf(secret: string): SecretPattern[] {
   const base64 = Buffer.from(secret.toWellFormed()).toString('base64');
   const lines = secret.split(/\r?\n/);
   return [
     ...secretPatternsOf(secret.trim(), 0),
-    ...[encodeURIComponent(secret.toWellFormed()), base64].flatMap((text) =>
+    ...[encodeURIComponent(secret.toWellFormed()), base64, inJson(secret)].flatMap((text) =>
       secretPatternsOf(text, 1),
     ),
     ...(lines.length > 1 ? lines.flatMap((line) => secretPatternsOf(line.trim(), 2)) : []),
   ].filter(([text]) => text.length >= MIN_SECRET_LENGTH && !NOT_SECRET.has(text.toLowerCase()));
+}
+
+function inJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
 }

@@ -104,7 +104,10 @@ sub start {
 }
 
 sub conclude {
-  return if waitpid($pid, $WNOHANG) != $pid;
+  # While somebody traces a process that has ended, its descriptor is readable and its end is not.
+  if (waitpid($pid, $WNOHANG) != $pid) { $end = -1; return }
+  # It only stops, for a tracer.
+  return if ($? & 255) == 127;
   my $signal = $? & 127;
   answer(sprintf '{"exited":{"exitCode":%s,"signal":%s}}', $signal ? 'null' : $? >> 8, $signal || 'null');
   $pid = 0;

@@ -133,7 +133,7 @@ function answersOf(
   };
 }
 
-/** The session can write there too. A line that is no answer ends the answers. */
+/** A line that is no answer ends the answers. */
 function answerIn(line: string): InnerAnswer | undefined {
   try {
     const answer = JSON.parse(line) as InnerAnswer | null;

@@ -49,7 +49,7 @@ appended AS (
 ),
 heard AS (
   UPDATE task_runs r SET last_progress_at = now(), hung_warned_at = NULL FROM run
-  WHERE r.workspace_id = $1 AND r.id = run.id AND run.is_coding_agent
+  WHERE r.workspace_id = $1 AND r.id = run.id AND run.is_coding_agent AND r.ended_at IS NULL
     AND (r.last_progress_at > now() - interval '${PROGRESS_SECONDS} s' AND r.hung_warned_at IS NULL) IS NOT TRUE
     AND EXISTS (SELECT FROM jsonb_array_elements($6::jsonb) AS e (entry)
       WHERE e.entry ->> 'event' IN ${SPOKEN})
