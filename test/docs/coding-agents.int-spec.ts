@@ -94,7 +94,7 @@ it.each<[page: string, script: Script, parts: (string | RegExp)[]]>([
     [
       'Repository shop added',
       'ISO weeks are parsed.',
-      // Of the acceptance, in a clean checkout.
+      // The acceptance ran in a clean checkout.
       'pass 2',
       "+test('a week is parsed'",
       /Author: codex[^]*Make the date parser accept ISO weeks[^]*Drover-Task:/,

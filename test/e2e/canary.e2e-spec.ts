@@ -178,6 +178,7 @@ describe('webhooks', () => {
     expect(found(marks, { models: JSON.stringify(requests.map(({ body }) => body)) })).toEqual([]);
     // The search finds what is there: the variable with the token of the run.
     expect(new Set(processes.flatMap(({ has }) => has))).toEqual(new Set([TOKEN]));
+    expect(processes.filter(({ bytes }) => bytes === 0)).toEqual([]);
   });
 });
 

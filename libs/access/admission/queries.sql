@@ -124,7 +124,7 @@ WITH written AS (
   SELECT w.id, $2, $3, $4 FROM workspaces w
   WHERE w.id = $1 AND coalesce($5::int, 0) IN (0, (SELECT version FROM workspace_limits WHERE workspace_id = $1))
   ON CONFLICT (workspace_id) DO UPDATE SET max_queue_depth = excluded.max_queue_depth,
-    spawns_per_minute = excluded.spawns_per_minute, max_artifact_mb = excluded.max_artifact_mb,
+    spawns_per_minute = excluded.spawns_per_minute, max_artifact_mb = CASE WHEN $6 THEN l.max_artifact_mb ELSE excluded.max_artifact_mb END,
     version = l.version + 1, updated_at = now()
   WHERE $5::int IS NULL OR l.version = $5
   RETURNING l.*, old.spawns_per_minute IS DISTINCT FROM l.spawns_per_minute AS rate_changed),

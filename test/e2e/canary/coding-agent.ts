@@ -2,7 +2,7 @@ import { kindOf } from '#lib/agent-kinds';
 import { AGENTS, agentProgram } from '../../support/agent-programs.js';
 import { type SeenRequest, startModelServer } from '../../support/model-server/index.js';
 import type { BuiltProcess } from '../../support/processes.js';
-import { hasInMemory, processesInSandboxes } from './memory.js';
+import { processesInSandboxes, type SearchedMemory, searchMemory } from './memory.js';
 import type { Stage } from './stage.js';
 
 /** Prints what a session can see of itself and its neighbours. */
@@ -11,8 +11,8 @@ const LOOK = 'env; cat /proc/*/environ /proc/*/cmdline; ls -R /run';
 interface Searched {
   /** The model's requests. */
   requests: SeenRequest[];
-  /** The processes of the session, with the texts that their memory had. */
-  processes: { pid: number; has: string[] }[];
+  /** The memory of the session's processes. */
+  processes: SearchedMemory[];
 }
 
 /**
@@ -29,7 +29,7 @@ export async function runCodingAgent(
   let worker: BuiltProcess | undefined;
   const search = (): void => {
     for (const pid of processesInSandboxes(worker!.pid))
-      processes.push({ pid, has: texts.filter((text) => hasInMemory(pid, text)) });
+      processes.push(...[searchMemory(pid, texts) ?? []].flat());
   };
   const models = await startModelServer([
     { text: 'I look for it.', calls: [{ run: LOOK }] },

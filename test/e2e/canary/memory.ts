@@ -14,49 +14,59 @@ export function processesInSandboxes(worker: number): number[] {
   return all.filter((pid) => isBelow(pid) && ![undefined, own].includes(namespaceOf(pid)));
 }
 
-/**
- * True if a process has the text anywhere in its readable memory. A core has the same pages, and
- * nothing else of the process.
- */
-export function hasInMemory(pid: number, text: string): boolean {
-  const memory = openSync(`/proc/${pid}/mem`, 'r');
-  try {
-    const maps = readFileSync(`/proc/${pid}/maps`, 'latin1').split('\n');
-    return maps.some((line) => {
-      const [, from = '', to = '', rights] = /^(\w+)-(\w+) (\S+)/.exec(line) ?? [];
-      if (!rights?.startsWith('r')) return false;
-      return contains(memory, [Number(`0x${from}`), Number(`0x${to}`)], text);
-    });
-  } finally {
-    closeSync(memory);
-  }
+/** The texts that a process has in its readable memory, and the number of bytes that were read. */
+export interface SearchedMemory {
+  has: string[];
+  bytes: number;
 }
 
-/** Parts overlap, so that none cuts the text in two. */
-function contains(memory: number, [from, to]: [from: number, to: number], text: string): boolean {
-  for (let at = from; at < to; at += CHUNK) {
-    const part = Buffer.alloc(Math.min(CHUNK + text.length, to - at));
-    try {
-      if (part.subarray(0, readSync(memory, part, 0, part.length, at)).includes(text)) return true;
-    } catch {
+/**
+ * Searches the readable memory of a process. A core has the same pages, and nothing else of the
+ * process.
+ *
+ * @returns undefined if the process has ended
+ */
+export function searchMemory(pid: number, texts: readonly string[]): SearchedMemory | undefined {
+  const maps = orUndefined(() => readFileSync(`/proc/${pid}/maps`, 'latin1'));
+  const memory = orUndefined(() => openSync(`/proc/${pid}/mem`, 'r'));
+  if (memory === undefined) return undefined;
+  const found = new Set<string>();
+  let bytes = 0;
+  for (const part of partsOf(memory, maps ?? '', Math.max(...texts.map(({ length }) => length)))) {
+    bytes += part.length;
+    for (const text of texts) if (part.includes(text)) found.add(text);
+  }
+  closeSync(memory);
+  return { has: [...found], bytes };
+}
+
+/** Parts overlap, so that none cuts a text in two. */
+function* partsOf(memory: number, maps: string, overlap: number): Generator<Buffer> {
+  const buffer = Buffer.alloc(CHUNK + overlap);
+  for (const [, from, to] of maps.matchAll(/^(\w+)-(\w+) r/gm)) {
+    const end = Number(`0x${to}`);
+    for (let at = Number(`0x${from}`); at < end; at += CHUNK) {
+      const wanted = Math.min(buffer.length, end - at);
       // Pages of the kernel and ends of files cannot be read.
+      const read = orUndefined(() => readSync(memory, buffer, 0, wanted, at)) ?? 0;
+      yield buffer.subarray(0, read);
     }
   }
-  return false;
 }
 
 function parentOf(pid: number): number | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
-  } catch {
-    return undefined;
-  }
+  const stat = orUndefined(() => readFileSync(`/proc/${pid}/stat`, 'latin1'));
+  return (stat && Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])) || undefined;
 }
 
 function namespaceOf(pid: number): string | undefined {
+  return orUndefined(() => readlinkSync(`/proc/${pid}/ns/pid`));
+}
+
+/** Processes end at any time. */
+function orUndefined<T>(read: () => T): T | undefined {
   try {
-    return readlinkSync(`/proc/${pid}/ns/pid`);
+    return read();
   } catch {
     return undefined;
   }

@@ -96,7 +96,11 @@ export class SetLimitsDto implements LimitsRequest {
   @Int(0, 1_000_000, { nullable: true, description: SPAWNS_PER_MINUTE })
   spawnsPerMinute!: number | null;
 
-  @Int(0, 1_073_741_824, { nullable: true, optional: true, description: MAX_ARTIFACT_MB })
+  @Int(0, 1_073_741_824, {
+    nullable: true,
+    optional: true,
+    description: `${MAX_ARTIFACT_MB} If it is left out, it stays as it is.`,
+  })
   maxArtifactMb?: number | null;
 }
 

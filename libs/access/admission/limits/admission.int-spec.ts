@@ -297,6 +297,10 @@ describe('the limits of a workspace', () => {
       body: wanted,
     });
     expect((await workspace.api.get(path)).body).toMatchObject(wanted);
+    const others = { maxQueueDepth: null, spawnsPerMinute: null };
+    expect((await operator.put(path, others)).body).toMatchObject({ maxArtifactMb: 8 });
+    const cleared = await operator.put(path, { ...others, maxArtifactMb: null });
+    expect(cleared.body).toMatchObject({ maxArtifactMb: null });
     const unknown = `/workspaces/${newId()}/limits`;
     expect((await operator.put(unknown, wanted)).status).toBe(404);
   });

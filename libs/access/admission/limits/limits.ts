@@ -9,7 +9,7 @@ import { QueueDepths } from './queue-depths.js';
 export interface LimitsRequest {
   maxQueueDepth: number | null;
   spawnsPerMinute: number | null;
-  /** In MiB. An absent value means null. */
+  /** In MiB. An absent value stays as it is. */
   maxArtifactMb?: number | null;
 }
 
@@ -51,9 +51,15 @@ export class Limits {
    */
   async set(workspaceId: string, request: LimitsRequest, version?: number): Promise<LimitsView> {
     const { service } = this.database;
-    const { maxQueueDepth, spawnsPerMinute, maxArtifactMb = null } = request;
-    const params = [workspaceId, maxQueueDepth, spawnsPerMinute, maxArtifactMb, version ?? null];
-    const row = await firstRow(service, writeLimits, params);
+    const { maxQueueDepth, spawnsPerMinute, maxArtifactMb } = request;
+    const row = await firstRow(service, writeLimits, [
+      workspaceId,
+      maxQueueDepth,
+      spawnsPerMinute,
+      maxArtifactMb ?? null,
+      version ?? null,
+      maxArtifactMb === undefined,
+    ]);
     if (row) {
       this.depths.forget(workspaceId);
       // Tasks that a rate held back may be allowed now.

@@ -82,7 +82,7 @@ export class AgentStates {
     const tenant = this.database.tenant(workspaceId);
     const run = await firstRow(tenant, roomOfAgentState, [workspaceId, runId, agentId]);
     if (!run) return refuseReport(this.database, by);
-    await this.room.require(workspaceId, run.kept_bytes + length, run.task_id);
+    const quotaBytes = await this.room.require(workspaceId, run.kept_bytes + length, run.task_id);
     const [key, id] = [await this.ring.current(), newId()];
     const arriving = new Arriving(this.config.artifacts.maxBytes);
     const plain = arriving.measure(wholeBody(content));
@@ -91,15 +91,11 @@ export class AgentStates {
       discardRest(content);
       throw error;
     });
-    await this.record(by, { id, keyId: key.id, ...arriving.arrived() });
+    await this.record(by, { id, keyId: key.id, quotaBytes, ...arriving.arrived() });
   }
 
-  private async record(
-    by: Reporter,
-    { id, keyId, size, sha256 }: Arrived & { id: string; keyId: string },
-  ): Promise<void> {
+  private async record(by: Reporter, { id, keyId, quotaBytes, size, sha256 }: Kept): Promise<void> {
     const { workspaceId, runId, agentId } = by;
-    const quotaBytes = await this.room.quotaOf(workspaceId);
     const params = [workspaceId, runId, agentId, id, size, sha256, quotaBytes, keyId];
     const [, [written]] = await this.database.tenant(workspaceId).pipeline([
       [lockArtifactUsage, [workspaceId]],
@@ -111,6 +107,12 @@ export class AgentStates {
     if (!written) return refuseReport(this.database, by);
     if (written.id === null) throw overQuota(quotaBytes);
   }
+}
+
+interface Kept extends Arrived {
+  id: string;
+  keyId: string;
+  quotaBytes: number;
 }
 
 /** Measures bytes on their way. */

@@ -47,12 +47,13 @@ export class ArtifactRoom {
    * Others can take the room meanwhile, so only the statement that writes is exact.
    *
    * @param taskId a task whose state stays
+   * @returns the quota of the workspace in bytes
    * @throws DroverError `artifact_quota`
    */
-  async require(workspaceId: string, bytes: number, taskId: string | null = null): Promise<void> {
+  async require(workspaceId: string, bytes: number, taskId: string | null = null): Promise<number> {
     const quotaBytes = await this.quotaOf(workspaceId);
     const missing = bytes - quotaBytes;
-    if (missing <= 0) return;
+    if (missing <= 0) return quotaBytes;
     const wanted = missing + Math.ceil(quotaBytes * FREED_SHARE);
     const [, removed] = await this.database.tenant(workspaceId).pipeline([
       [lockArtifactUsage, [workspaceId]],
@@ -60,10 +61,11 @@ export class ArtifactRoom {
     ]);
     for (const { id } of removed) await this.installation.store?.remove(id);
     if (removed.length === 0) throw overQuota(quotaBytes);
+    return quotaBytes;
   }
 
-  /** The quota of a workspace in bytes: its own limit, or that of the installation. */
-  async quotaOf(workspaceId: string): Promise<number> {
+  /** Its own limit, or that of the installation, in bytes. */
+  private async quotaOf(workspaceId: string): Promise<number> {
     const own = await firstRow(this.database.tenant(workspaceId), ownQuota, [workspaceId]);
     return own?.quota_bytes ?? this.config.artifacts.quotaBytes;
   }

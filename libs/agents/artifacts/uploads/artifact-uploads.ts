@@ -47,29 +47,29 @@ export class ArtifactUploads {
 
   private async take(by: Reporter, store: ArtifactStore, upload: Upload): Promise<ArtifactView> {
     const file = announced(upload);
-    await this.requireRoom(by, file.name, upload.length ?? 0);
+    const quotaBytes = await this.requireRoom(by, file.name, upload.length ?? 0);
     const { maxBytes } = this.config.artifacts;
     const limits = { maxBytes, values: await this.secrets.of(by) };
     const stored = await receiveFile(store, upload, file, limits);
-    return this.artifacts.view(by.workspaceId, await this.record(by, store, stored));
+    return this.artifacts.view(by.workspaceId, await this.record(by, store, stored, quotaBytes));
   }
 
   /** Before the first byte is read, so that most refusals cost nothing. */
-  private async requireRoom(by: Reporter, name: string, length: number): Promise<void> {
+  private async requireRoom(by: Reporter, name: string, length: number): Promise<number> {
     requireSize(length, this.config.artifacts.maxBytes);
     const params = [by.workspaceId, by.runId, by.agentId, name];
     const run = await firstRow(this.database.tenant(by.workspaceId), runOfUpload, params);
     if (!run?.is_open) await refuseReport(this.database, by);
-    await this.room.require(by.workspaceId, (run?.kept_bytes ?? 0) + length);
+    return this.room.require(by.workspaceId, (run?.kept_bytes ?? 0) + length);
   }
 
   private async record(
     by: Reporter,
     store: ArtifactStore,
     stored: StoredUpload,
+    quotaBytes: number,
   ): Promise<ArtifactRow> {
     const { workspaceId, runId, agentId } = by;
-    const quotaBytes = await this.room.quotaOf(workspaceId);
     const { id, name, mediaType, size, sha256 } = stored;
     const params = [workspaceId, runId, agentId, id, name, mediaType, size, sha256, quotaBytes];
     const [, [written]] = await this.database.tenant(workspaceId).pipeline([

@@ -48,10 +48,13 @@ export class Attachments {
       requireSize(length, maxBytes);
       const tenant = this.database.tenant(workspaceId);
       const room = await firstRow(tenant, roomOfAttachment, [workspaceId, id, file.name]);
-      await this.room.require(workspaceId, (room?.kept_bytes ?? 0) + length);
+      const quotaBytes = await this.room.require(workspaceId, (room?.kept_bytes ?? 0) + length);
       const limits = { maxBytes, values: SecretValues.NONE };
       const stored = await receiveFile(store, upload, file, limits);
-      return this.artifacts.attachment(workspaceId, await this.record(workspaceId, id, stored));
+      return this.artifacts.attachment(
+        workspaceId,
+        await this.record(workspaceId, id, stored, quotaBytes),
+      );
     });
   }
 
@@ -65,8 +68,8 @@ export class Attachments {
     workspaceId: string,
     attachments: string,
     { id, name, mediaType, size, sha256 }: StoredUpload,
+    quotaBytes: number,
   ): Promise<AttachmentRow> {
-    const quotaBytes = await this.room.quotaOf(workspaceId);
     const params = [workspaceId, attachments, id, name, mediaType, size, sha256, quotaBytes];
     const [, [written]] = await this.database.tenant(workspaceId).pipeline([
       [lockArtifactUsage, [workspaceId]],

@@ -1,4 +1,6 @@
+import { realpathSync } from 'node:fs';
 import { delimiter } from 'node:path';
+import { SpawnError } from '../drivers/driver.js';
 import { findExecutable } from '../process/find-executable.js';
 
 /** The folders of the system's programs. */
@@ -62,14 +64,17 @@ take(1);
 
 # Kernels before 5.3 have no descriptor of a process.
 my $end = syscall $PIDFD_OPEN, $pid + 0, 0;
+# True if a connection waits for a free descriptor: listeners are left out of one look.
+my $is_full = 0;
 for (;;) {
   my ($reads, $writes) = ('', '');
-  vec($reads, $_, 1) = 1 for 3, $pid && $end > 0 ? $end : (), map { fileno $$_{handle} } @listeners;
+  vec($reads, $_, 1) = 1 for 3, $pid && $end > 0 ? $end : (), map { fileno $$_{handle} } $is_full ? () : @listeners;
   for my $one (values %side) {
     vec($reads, $$one{fd}, 1) = 1 unless $$one{ended} || length $$one{other}{rest};
     vec($writes, $$one{fd}, 1) = 1 if length $$one{rest};
   }
-  my $found = select $reads, $writes, undef, $pid && $end < 0 ? $BLIND_LOOK : undef;
+  my $found = select $reads, $writes, undef, $is_full || $pid && $end < 0 ? $BLIND_LOOK : undef;
+  $is_full = 0;
   next if $found < 0;
   if (vec $reads, 3, 1) { sysread($channel, my $ignored, $CHUNK) || exit 0 }
   conclude() if $pid && ($end < 0 || vec $reads, $end, 1);
@@ -116,8 +121,7 @@ sub conclude {
 # Joins a connection with a service of the host.
 sub join_next {
   my ($service) = @_;
-  # Without a free descriptor the connection stays in the queue.
-  if (!accept(my $near, $$service{handle})) { select undef, undef, undef, $BLIND_LOOK }
+  if (!accept(my $near, $$service{handle})) { $is_full = 1 }
   elsif ($$service{open} < $MAX_CONNECTIONS && socket(my $far, $PF_UNIX, $SOCK_STREAM, 0)) {
     fcntl $_, $F_SETFL, $O_NONBLOCK for $near, $far;
     setsockopt $near, $IPPROTO_TCP, $TCP_NODELAY, 1;
@@ -206,18 +210,22 @@ const CALLS: Partial<Record<NodeJS.Architecture, Calls>> = {
 /**
  * The command of a sandbox's first process. Its order comes over descriptor 3.
  *
- * @throws Error when the machine has no Perl
+ * @throws SpawnError if the machine has no Perl
  */
 export function innerCommand(searchPath: string): string[] {
   const program = findExecutable('perl', `${SYSTEM_PATH}${delimiter}${searchPath}`);
-  if (program === undefined) throw new Error('`perl` is not installed');
+  if (program === undefined) throw new SpawnError('infrastructure', '`perl` is not installed');
   // The site of the machine can add code to each start.
-  return [program, '-f', '-e', TEXT];
+  // A sandbox can hide the folder of a link.
+  return [realpathSync(program), '-f', '-e', TEXT];
 }
 
-/** @throws Error for an unknown processor */
+/** @throws SpawnError for an unknown processor */
 export function callsOf(processor: NodeJS.Architecture): Calls {
   const calls = CALLS[processor];
-  if (calls === undefined) throw new Error(`Sandboxes do not know the processor ${processor}`);
+  if (calls === undefined) {
+    const message = `Sandboxes do not know the processor ${processor}`;
+    throw new SpawnError('infrastructure', message);
+  }
   return calls;
 }

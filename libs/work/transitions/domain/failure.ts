@@ -1,9 +1,6 @@
 import { fullJitter } from '#lib/kernel';
 import type { AbortReason } from './task-state.js';
 
-/** The ends of a coding agent that the end of its process does not tell. */
-const AGENT_FAILURE_CLASSES = ['refused', 'denied', 'context_full', 'turn_limit', 'crash'] as const;
-
 /** How a run failed, as its agent saw it. */
 export const FAILURE_CLASSES = [
   'oom',
@@ -15,7 +12,12 @@ export const FAILURE_CLASSES = [
   'setup',
   'stuck',
   'acceptance_failed',
-  ...AGENT_FAILURE_CLASSES,
+  // Ends of a coding agent that the end of its process does not tell.
+  'refused',
+  'denied',
+  'context_full',
+  'turn_limit',
+  'crash',
   'unknown',
 ] as const;
 
