@@ -172,13 +172,13 @@ describe('webhooks', () => {
     const wanted = { key: modelKey.value, texts: [modelKey.value, ownKey.value, TOKEN] };
     const { requests, processes } = await runCodingAgent(stage, variablesOf(sandbox!), wanted);
     expect(stage.printed.at(-1)).toMatch(/env; cat[^]*I found nothing\./);
+    // The search finds what is there: the variable with the token of the run.
+    expect(new Set(processes.flatMap(({ has }) => has))).toEqual(new Set([TOKEN]));
+    expect(processes.filter(({ bytes }) => bytes === 0)).toEqual([]);
     expect(new Set(requests.map(({ headers }) => headers['authorization']))).toEqual(
       new Set([`Bearer ${modelKey.value}`]),
     );
     expect(found(marks, { models: JSON.stringify(requests.map(({ body }) => body)) })).toEqual([]);
-    // The search finds what is there: the variable with the token of the run.
-    expect(new Set(processes.flatMap(({ has }) => has))).toEqual(new Set([TOKEN]));
-    expect(processes.filter(({ bytes }) => bytes === 0)).toEqual([]);
   });
 });
 

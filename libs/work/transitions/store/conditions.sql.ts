@@ -89,7 +89,7 @@ export const isLiveRun = (r: string) => `${r}.state IN (${listed(LIVE_RUN_STATES
 /** It works, so it can hang. Exactly as in task_runs_hung_idx. */
 export const isAtWork = (r: string) => `${r}.state IN ('WORKING', 'STALE')`;
 
-/** It reported progress, or its coding agent spoke or called a tool, and it did not end in a circle. */
+/** It reported progress, or its coding agent spoke or called a tool, and it did not end as `stuck`. */
 export const madeProgress = (r: string) =>
   `(${r}.last_progress_at IS NOT NULL AND ${r}.end_reason IS DISTINCT FROM 'stuck')`;
 
