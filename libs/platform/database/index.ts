@@ -13,7 +13,13 @@ export {
   describeChange,
   unaccompanied,
 } from './client/companion.js';
-export { Database, ServiceScope, TenantScope, type DatabaseOptions } from './client/database.js';
+export {
+  Database,
+  type DatabaseOptions,
+  type PipelineOptions,
+  ServiceScope,
+  TenantScope,
+} from './client/database.js';
 export {
   isUnknownTimeZone,
   isUnreachable,

@@ -127,7 +127,7 @@ export class Database {
   }
 }
 
-export type PipelineOptions = Pick<TenantQueryOptions, 'earlyLockRelease'>;
+export type PipelineOptions = Pick<TenantQueryOptions, 'earlyLockRelease' | 'mayBeLost'>;
 
 /** Statements and transactions of one tenant. */
 export class TenantScope implements SqlRunner {
@@ -156,10 +156,10 @@ export class TenantScope implements SqlRunner {
    */
   pipeline<const Steps extends Pipeline>(
     steps: Steps,
-    { earlyLockRelease = false }: PipelineOptions = {},
+    options: PipelineOptions = {},
   ): Promise<PipelineRows<Steps>> {
     const writes = steps.some(([sql]) => sql.kind === 'command');
-    const how = { pinned: steps[0][0].pinned, earlyLockRelease };
+    const how = { pinned: steps[0][0].pinned, ...options };
     const run = (all: readonly Step[]) => {
       const [first, ...others] = all.map(([{ name, text }, params = []]) => {
         return { name, text, values: [...params] };

@@ -14,14 +14,16 @@ export const SET_TENANT_PINNED = {
     set_config('enable_mergejoin', 'off', true)`,
 };
 
-/** The same, of those that release their locks before their commit is on disk. */
-const SET_TENANT_PINNED_EARLY = {
-  name: 'drover_set_tenant_pinned_early',
-  text: `${SET_TENANT_PINNED.text}, set_config('synchronous_commit', 'off', true)`,
-};
+/** The same before statements whose commit does not wait for the disk. */
+const SET_TENANT_EARLY = early(SET_TENANT);
+const SET_TENANT_PINNED_EARLY = early(SET_TENANT_PINNED);
+
+function early({ name, text }: typeof SET_TENANT): typeof SET_TENANT {
+  return { name: `${name}_early`, text: `${text}, set_config('synchronous_commit', 'off', true)` };
+}
 
 /** Statements that every connection has parsed before its first use. */
-export const PREAMBLES = [SET_TENANT, SET_TENANT_PINNED, SET_TENANT_PINNED_EARLY];
+export const PREAMBLES = [SET_TENANT, SET_TENANT_PINNED, SET_TENANT_EARLY, SET_TENANT_PINNED_EARLY];
 
 /**
  * Commits by itself, and by that brings everything to disk that was committed before it, as the
@@ -134,6 +136,11 @@ export interface TenantQueryOptions {
    * it is. A crash of Postgres takes it back only together with all that was committed after it.
    */
   earlyLockRelease?: boolean;
+  /**
+   * It resolves before it is on disk. A crash of Postgres can take back what was committed in the
+   * last 0.6 s (three times `wal_writer_delay`); a crash of a client or a server takes back nothing.
+   */
+  mayBeLost?: boolean;
 }
 
 /**
@@ -144,10 +151,12 @@ export async function runTenantQuery(
   client: pg.PoolClient,
   workspaceId: string,
   statements: readonly [Statement, ...Statement[]],
-  { pinned = false, earlyLockRelease = false }: TenantQueryOptions = {},
+  { pinned = false, earlyLockRelease = false, mayBeLost = false }: TenantQueryOptions = {},
 ): Promise<unknown[][]> {
-  const plain = pinned ? SET_TENANT_PINNED : SET_TENANT;
-  const preamble = earlyLockRelease ? SET_TENANT_PINNED_EARLY : plain;
+  const [plain, unsynced] = pinned
+    ? [SET_TENANT_PINNED, SET_TENANT_PINNED_EARLY]
+    : [SET_TENANT, SET_TENANT_EARLY];
+  const preamble = earlyLockRelease || mayBeLost ? unsynced : plain;
   const rows = await runBehind(preamble, client, workspaceId, statements);
   if (earlyLockRelease) await client.query(FLUSH);
   return rows;

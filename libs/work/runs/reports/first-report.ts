@@ -1,4 +1,4 @@
-import type { Sql, Step, TenantScope } from '#lib/database';
+import type { PipelineOptions, Sql, Step, TenantScope } from '#lib/database';
 import type { Reporter } from './reporter.js';
 import { startRun } from './start-run.sql.js';
 
@@ -10,14 +10,16 @@ type ReportSteps<Row> = readonly [readonly [Sql<Row>, readonly unknown[]], ...St
  * same transaction. Only this report takes a second round trip: the first one changes nothing.
  *
  * @param stepsOf its statements, which leave out a task that has not begun if `begunOnly`
+ * @param options of a report that does not start its run
  * @returns the row of the report; undefined if the run is not live
  */
 export async function reportAndStart<Row>(
   tenant: TenantScope,
   by: Reporter,
   stepsOf: (begunOnly: boolean) => ReportSteps<Row>,
+  options?: PipelineOptions,
 ): Promise<Row | undefined> {
-  const [[reported]] = await tenant.pipeline(stepsOf(true));
+  const [[reported]] = await tenant.pipeline(stepsOf(true), options);
   if (reported) return reported;
   const start: Step = [startRun, [...runParams(by), null, null]];
   const [, [first]] = await tenant.pipeline([start, ...stepsOf(false)]);

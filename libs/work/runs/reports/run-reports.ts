@@ -68,6 +68,7 @@ export interface ReleaseReport {
 }
 
 const SESSION_OUTPUT = 'session_output';
+const TOOL_RESULT = 'agent_tool_result';
 
 export interface LogEntry {
   level?: string;
@@ -148,7 +149,10 @@ export class RunReports {
   ): Promise<{ taskId: string; progressPercent: number }> {
     const safe = await this.secrets.clean(by, progress);
     const tenant = this.database.tenant(by.workspaceId);
-    const reporting = reportAndStart(tenant, by, (begunOnly) => stepsOf(by, safe, begunOnly));
+    const reporting = reportAndStart(tenant, by, (begunOnly) => stepsOf(by, safe, begunOnly), {
+      // The next report makes up for a lost one, except for its checkpoint.
+      mayBeLost: progress.checkpointData === undefined,
+    });
     const reported = await this.secrets.written(reporting);
     // Later reports must not show the checkpoint's secrets either.
     if (safe.checkpoint.originals.some((original) => original.key_id)) this.secrets.forget(by);
@@ -168,9 +172,15 @@ export class RunReports {
     const allowed = this.logBudget.take(by, rows);
     const params = [...runParams(by), JSON.stringify(allowed.entries)];
     const tenant = this.database.tenant(by.workspaceId);
-    const stored = reportAndStart(tenant, by, (begunOnly) => [
-      [appendLogs, [...params, begunOnly]],
-    ]);
+    const stored = reportAndStart(
+      tenant,
+      by,
+      (begunOnly) => [[appendLogs, [...params, begunOnly]]],
+      {
+        // A resumed agent must know which tool calls are done.
+        mayBeLost: !rows.some(({ event }) => event === TOOL_RESULT),
+      },
+    );
     const appended = await stored.catch((error: unknown) => {
       allowed.refund();
       throw error;
