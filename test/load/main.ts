@@ -18,6 +18,7 @@ import { growth } from './benchmarks/growth.js';
 import { lifeOverHttp } from './benchmarks/life-over-http.js';
 import { memory } from './benchmarks/memory.js';
 import { modelProxy } from './benchmarks/model-proxy.js';
+import { nodeVersions } from './benchmarks/node-versions.js';
 import { peers } from './benchmarks/peers.js';
 import { recovery } from './benchmarks/recovery.js';
 import { registration } from './benchmarks/registration.js';
@@ -52,6 +53,7 @@ const ALL: readonly Benchmark[] = [
   failover,
   valkeyDown,
   memory,
+  nodeVersions,
   streams,
   events,
   usageHistory,

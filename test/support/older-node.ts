@@ -2,10 +2,11 @@ import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { projectRoot } from '#lib/kernel';
 
 const VERSIONS = { 20: '20.20.2', 22: '22.23.3' } as const;
 const PACKAGE = `node-linux-${process.arch}`;
-const cache = join(import.meta.dirname, '../../.cache');
+const cache = join(projectRoot, '.cache');
 
 /**
  * Returns an older Node of npm, installed below `.cache` at the first call; this Node if npm has no

@@ -13,6 +13,12 @@ const LAST_LINES = 20;
  */
 const LISTENING = /"message":"listening","address":"([^"]+)"/;
 
+/** The Node of a program. */
+export interface Runtime {
+  file: string;
+  flags?: readonly string[];
+}
+
 /** A server or a worker as a process, which always ends with this process. */
 export class Program {
   private constructor(
@@ -27,13 +33,14 @@ export class Program {
     path: string,
     env: Record<string, string>,
     ready = LISTENING,
+    { file, flags = [] }: Runtime = { file: process.execPath },
   ): Promise<Program> {
     const lines: string[] = [];
     let hear: (said: string) => void = () => undefined;
     const listening = new Promise<string>((resolve) => (hear = resolve));
     const running = await supervisor.run({
-      file: process.execPath,
-      args: [join(DIST, path)],
+      file,
+      args: [...flags, join(DIST, path)],
       cwd: '/',
       env: { PATH: process.env['PATH'] ?? '', NODE_ENV: 'production', ...env },
       stopSignal: 'SIGTERM',

@@ -14,7 +14,7 @@ import {
 } from '#lib/local-servers';
 import { TokenService } from '#lib/identity';
 import { Core } from './core.js';
-import { Program } from './program.js';
+import { Program, type Runtime } from './program.js';
 import { Site } from './site.js';
 
 const JWT_SECRET = 'a secret of the benchmarks that is long enough';
@@ -91,15 +91,20 @@ export class Rig {
   }
 
   /** Starts the server as a process. */
-  startServer(site: Site, env: Record<string, string> = {}): Promise<Program> {
-    return this.startProgram('apps/server/main.js', { ...site.env, ...env });
+  startServer(site: Site, env: Record<string, string> = {}, runtime?: Runtime): Promise<Program> {
+    return this.startProgram('apps/server/main.js', { ...site.env, ...env }, undefined, runtime);
   }
 
   /**
    * @param path of a compiled program below dist
    */
-  async startProgram(path: string, env: Record<string, string>, ready?: RegExp): Promise<Program> {
-    const program = await Program.start(this.supervisor, path, env, ready);
+  async startProgram(
+    path: string,
+    env: Record<string, string>,
+    ready?: RegExp,
+    runtime?: Runtime,
+  ): Promise<Program> {
+    const program = await Program.start(this.supervisor, path, env, ready, runtime);
     this.undo.push(() => program.stop());
     return program;
   }
