@@ -61,7 +61,7 @@ export const SCHEDULE_ATTEMPTS: Record<string, readonly (readonly [sql: string, 
     [`UPDATE schedule_secrets SET column_name = 'name'`, 'schedule_secrets_column_name_check'],
     [`UPDATE schedule_secrets SET schedule_id = uuidv7()`, 'schedule_secrets_schedule_fkey'],
     [`UPDATE schedule_secrets SET key_id = uuidv7()`, 'schedule_secrets_key_fkey'],
-    [`UPDATE agent_tasks SET schedule_id = uuidv7()`, 'agent_tasks_schedule_has_time'],
+    [`UPDATE agent_tasks SET schedule_id = uuidv7()`, 'agent_tasks_is_sound'],
   ],
   'a replay': [
     [`UPDATE agent_tasks SET replays_id = uuidv7()`, 'agent_tasks_replays_fkey'],
@@ -70,20 +70,17 @@ export const SCHEDULE_ATTEMPTS: Record<string, readonly (readonly [sql: string, 
   'a start or a slot': [
     [
       `UPDATE agent_tasks SET waits_for_start = true, unmet_dependencies = 9`,
-      'agent_tasks_start_has_time',
+      'agent_tasks_is_sound',
     ],
     [
       `UPDATE agent_tasks SET waits_for_slot = true, unmet_dependencies = 9`,
-      'agent_tasks_slot_has_key',
+      'agent_tasks_is_sound',
     ],
-    [`UPDATE agent_tasks SET concurrency_key = 'a'`, 'agent_tasks_slot_has_key'],
-    [
-      `UPDATE agent_tasks SET concurrency_key = 'a', concurrency_limit = 0`,
-      'agent_tasks_concurrency_limit_check',
-    ],
+    [`UPDATE agent_tasks SET concurrency_key = 'a'`, 'agent_tasks_is_sound'],
+    [`UPDATE agent_tasks SET concurrency_key = 'a', concurrency_limit = 0`, 'agent_tasks_is_sound'],
     [
       `UPDATE agent_tasks SET waits_for_start = true, start_at = now(), unmet_dependencies = 0`,
-      'agent_tasks_holds_are_counted',
+      'agent_tasks_is_sound',
     ],
   ],
 };

@@ -40,7 +40,7 @@ async function breakBy(sql: string, params: unknown[] = []): Promise<void> {
   const client = await db.owner.connect();
   try {
     await client.query('BEGIN');
-    for (const constraint of ['agent_tasks_state_is_whole', 'agent_tasks_retry_waits_aborted']) {
+    for (const constraint of ['agent_tasks_state_is_whole', 'agent_tasks_is_sound']) {
       await client.query(`ALTER TABLE agent_tasks DROP CONSTRAINT IF EXISTS ${constraint}`);
     }
     await client.query('SET LOCAL session_replication_role = replica');
