@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { AuditedQueue } from '../floors/audited-queue.js';
 import { BareQueue } from '../floors/bare-queue.js';
 import type { Benchmark } from '../harness/benchmark.js';
 import { drainWithCore } from '../harness/drain.js';
@@ -24,10 +25,13 @@ export const claimComplete: Benchmark = {
       return { name, unit: 'tasks/s', goal };
     };
     return [
-      figure(about('claim-complete-1'), one.ours, one.bare),
-      figure(about('claim-complete-1-beside-graphile', 1.2), one.ours, one.graphile),
-      figure(about('claim-complete-1-alone', 0.5), alone.ours, alone.bare),
-      figure(about('claim-complete-50', 0.38), fifty.ours, fifty.bare),
+      figure(about('claim-complete-1', 0.9), one.ours, one.bare),
+      figure(about('claim-complete-1-beside-audited'), one.ours, one.audited),
+      figure(about('claim-complete-1-beside-graphile', 1), one.ours, one.graphile),
+      figure(about('claim-complete-1-alone', 0.45), alone.ours, alone.bare),
+      figure(about('claim-complete-1-alone-beside-audited'), alone.ours, alone.audited),
+      figure(about('claim-complete-50', 0.32), fifty.ours, fifty.bare),
+      figure(about('claim-complete-50-beside-audited'), fifty.ours, fifty.audited),
       figure(about('graphile-worker'), one.graphile ?? []),
     ] satisfies Measured[];
   },
@@ -41,17 +45,22 @@ interface Shape {
 
 type Drain = (tasks: number) => Promise<number>;
 
-/** Compares with the hand-written loop, and with graphile-worker if it does the same. */
+/**
+ * Compares with the hand-written loop, without and with Drover's promises, and with graphile-worker if
+ * it does the same.
+ */
 async function measure(rig: Rig, { batch, tasks, agents }: Shape) {
   const ways: Record<string, Drain> = {
     bare: await bareDrain(rig, batch, agents),
+    audited: await auditedDrain(rig, batch, agents),
     ours: await coreDrain(rig, batch, agents),
   };
   if (batch === 1 && agents === WORKERS) ways['graphile'] = await graphileDrain(rig);
   for (const drain of Object.values(ways)) await drain(tasks / 4);
   const turns = Object.entries(ways).map(([name, drain]) => [name, () => drain(tasks)] as const);
   const values = await inTurns(rig.repeats, Object.fromEntries(turns));
-  return { ours: values['ours'] ?? [], bare: values['bare'] ?? [], graphile: values['graphile'] };
+  const { ours = [], bare = [], audited = [], graphile } = values;
+  return { ours, bare, audited, graphile };
 }
 
 async function coreDrain(rig: Rig, batch: number, count: number): Promise<Drain> {
@@ -67,6 +76,18 @@ async function bareDrain(rig: Rig, batch: number, count: number): Promise<Drain>
   const site = await rig.newSite();
   const queue = await BareQueue.create(site.ownerUrl, count);
   rig.onClear(() => queue.close());
+  return async (tasks) => {
+    const workspaceId = await site.newWorkspace();
+    const agents = await site.newAgents(workspaceId, count);
+    await queue.fill(workspaceId, tasks);
+    const ids = agents.map(({ id }) => id);
+    return perSecond(() => queue.drain(workspaceId, ids, batch));
+  };
+}
+
+async function auditedDrain(rig: Rig, batch: number, count: number): Promise<Drain> {
+  const site = await rig.newSite();
+  const queue = await AuditedQueue.create(site.owner, site.env['DATABASE_URL'] ?? '');
   return async (tasks) => {
     const workspaceId = await site.newWorkspace();
     const agents = await site.newAgents(workspaceId, count);

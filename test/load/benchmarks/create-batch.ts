@@ -25,10 +25,10 @@ export const createBatch: Benchmark = {
     });
     const about = (name: string) => ({ name, unit: 'tasks/s' });
     return [
-      figure({ ...about('create-batch'), goal: { atLeast: 30_000 } }, alone),
+      figure({ ...about('create-batch'), goal: { atLeast: 35_000 } }, alone),
       figure(about('create-batch-with-tasks'), answered),
       figure(about('create-batch-durable'), durable),
-      figure(about('create-batch-all-roles'), whole),
+      figure({ ...about('create-batch-all-roles'), goal: { atLeast: 26_000 } }, whole),
     ];
   },
 };

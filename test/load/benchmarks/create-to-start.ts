@@ -23,7 +23,7 @@ export const createToStart: Benchmark = {
       ours: () => latencies(fleet, PACE),
     });
     await fleet.stop();
-    const goals = { p50: { ratioAtMost: 1.5 }, p99: { ratioAtMost: 2 } };
+    const goals = { p50: { ratioAtMost: 1.5 }, p99: { ratioAtMost: 1.2 } };
     return latencyFigures('create-to-start', 'ms', goals, ours ?? [], theirs);
   },
 };

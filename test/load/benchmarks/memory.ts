@@ -41,7 +41,7 @@ export const memory: Benchmark = {
     for (let repeat = 0; repeat < rig.repeats; repeat++) lives.push(await aLife(rig));
     const all = (of: keyof Life): number[] => lives.map((life) => life[of]);
     return [
-      figure({ name: 'memory-rest', unit: 'MB' }, all('rest'), all('floor')),
+      figure({ name: 'memory-rest', unit: 'MB', goal: { atMost: 160 } }, all('rest'), all('floor')),
       figure({ name: 'memory-1000-agents', unit: 'MB' }, all('agents'), all('floor')),
       figure({ name: 'memory-load', unit: 'MB' }, all('load')),
     ];

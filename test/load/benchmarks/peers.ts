@@ -1,6 +1,12 @@
 import type { Benchmark } from '../harness/benchmark.js';
 import { Client } from '../harness/client.js';
-import { figure, type Latencies, latencyFigures, type Measured } from '../harness/figure.js';
+import {
+  figure,
+  type Goal,
+  type Latencies,
+  latencyFigures,
+  type Measured,
+} from '../harness/figure.js';
 import { inTurns } from '../harness/in-turns.js';
 import { drainBy, moveOver } from '../harness/life.js';
 import type { Rig } from '../harness/rig.js';
@@ -14,6 +20,13 @@ import { latencies } from './create-to-start.js';
 const SECONDS = 2;
 const PACE = { count: 120, perSecond: 20 };
 const PEERS = ['graphile-worker', 'pg-boss', 'loop'] as const;
+
+/** The peer and the ratio to it that Drover's figure is wanted to reach. */
+const WANTED: Partial<Record<Part, { peer: (typeof PEERS)[number]; goal: Goal }>> = {
+  'add-thousands': { peer: 'pg-boss', goal: { ratioAtLeast: 0.5 } },
+  'drain-one': { peer: 'graphile-worker', goal: { ratioAtLeast: 0.7 } },
+  'drain-fifties': { peer: 'pg-boss', goal: { ratioAtLeast: 1.3 } },
+};
 
 type Rates = Record<Exclude<Part, 'latency'>, () => Promise<number>>;
 
@@ -31,7 +44,10 @@ export const peers: Benchmark = {
       rig.note(part);
       const values = await inTurns(rig.repeats, beside(rig, part, drover[part]));
       const about = (name: string) => ({ name: `${part}-${name}`, unit: 'tasks/s' });
-      for (const [name, rates] of Object.entries(values)) figures.push(figure(about(name), rates));
+      const { drover: ours = [], ...others } = values;
+      const { peer = 'loop', goal } = WANTED[part] ?? {};
+      figures.push(figure({ ...about('drover'), goal }, ours, others[peer]));
+      for (const [name, rates] of Object.entries(others)) figures.push(figure(about(name), rates));
     }
     rig.note('latency');
     const fleet = await WaitingAgents.start(rig, await rig.newSite({ durable: true }), WORKERS);
