@@ -144,6 +144,11 @@ export interface KindProgram {
   npm: { package: string; version: string; sizeMb: number };
   /** Whether the package is unusable before its own installation script ran. */
   needsInstallScript: boolean;
+  /**
+   * The program that the script of the package only starts, by platform and processor as Node names
+   * them: a path below the folder of the packages. Without that file the script is started.
+   */
+  native?: Readonly<Record<string, string>>;
 }
 
 /** One kind of coding agent. A kind is one file, and one line in `kinds/index.ts`. */

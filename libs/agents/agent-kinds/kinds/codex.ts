@@ -17,6 +17,11 @@ export const codex: AgentKind = {
     name: 'codex',
     npm: { package: '@openai/codex', version: '0.169.0', sizeMb: 404 },
     needsInstallScript: false,
+    // The script sets only variables for updates, which are off here.
+    native: {
+      'linux-x64': '@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex',
+      'linux-arm64': '@openai/codex-linux-arm64/vendor/aarch64-unknown-linux-musl/bin/codex',
+    },
   },
   instructionsFile: 'AGENTS.md',
   minMemoryMb: 512,

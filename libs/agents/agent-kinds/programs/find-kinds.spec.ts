@@ -63,6 +63,23 @@ describe('a search for kinds', () => {
     });
   });
 
+  const path = codex.program?.native?.[`${process.platform}-${process.arch}`] ?? '';
+  (path === '' ? it.skip : it)(
+    'a native program is started without the script of its package',
+    async () => {
+      const searchPath = putCodex('npm', '#!/usr/bin/env node\n');
+      const file = put(join('npm/node_modules', path), '\u007FELF', 0o755);
+      const [scope = '', name = ''] = path.split('/');
+      const folder = join(root, 'npm/node_modules', scope, name);
+      put(join('npm/node_modules', scope, name, 'package.json'), '{"version":"1.2.3-linux"}');
+      expect(await findKind(codex, { searchPath, folders: [] })).toMatchObject({
+        command: [file],
+        version: '1.2.3',
+        folders: [folder],
+      });
+    },
+  );
+
   it('an installation of Drover comes before the search path', async () => {
     const searchPath = putCodex('npm', '#!/usr/bin/env node\n');
     putCodex('own/codex-0.169.0', '\u007FELF');

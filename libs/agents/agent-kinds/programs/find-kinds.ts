@@ -11,8 +11,9 @@ export interface InstalledKind {
   name: string;
   installed: true;
   /**
-   * The start of its command on this machine. In front of a script for Node is the Node that runs
-   * this process. It is empty for a kind whose settings name the command.
+   * The start of its command on this machine: the native program of a package that has one. In front
+   * of a script for Node is the Node that runs this process. It is empty for a kind whose settings
+   * name the command.
    */
   command: string[];
   /** It is empty for a kind whose settings name the command. */
@@ -65,6 +66,11 @@ export async function findKind(kind: AgentKind, options: FindOptions): Promise<K
       : (await readPackage(root))?.version;
   if (version === undefined) return missing(kind, `${found} does not tell its version.`);
   const isScript = type === 'script for Node';
+  const native = isScript && root !== undefined ? await nativeOf(root, kind) : undefined;
+  if (native !== undefined) {
+    const folders = [(await packageOf(native)) ?? dirname(native)];
+    return { name, installed: true, command: [native], version, folders };
+  }
   // A program beside no package may be a single file. Its folder is shown with its neighbours.
   const folders = root === undefined ? [dirname(file)] : await foldersOf(root);
   if (isScript) folders.push(dirname(process.execPath));
@@ -115,12 +121,24 @@ const NATIVE = ['\u007FELF', '\u00CF\u00FA\u00ED\u00FE', '\u00CA\u00FE\u00BA\u00
 /** Returns the folder of the package that has the file: the one below `node_modules`. */
 async function packageOf(file: string): Promise<string | undefined> {
   for (let folder = dirname(file); folder !== dirname(folder); folder = dirname(folder)) {
-    const above = dirname(folder);
-    const scope = basename(above).startsWith('@') ? dirname(above) : above;
-    if (basename(scope) !== 'node_modules') continue;
+    if (basename(modulesOf(folder)) !== 'node_modules') continue;
     return (await readPackage(folder)) === undefined ? undefined : folder;
   }
   return undefined;
+}
+
+/** A Node that only starts another program delays each session. */
+async function nativeOf(root: string, { program }: AgentKind): Promise<string | undefined> {
+  const path = program?.native?.[`${process.platform}-${process.arch}`];
+  if (path === undefined) return undefined;
+  const file = await realpath(join(modulesOf(root), path)).catch(() => '');
+  return file !== '' && (await isExecutable(file)) ? file : undefined;
+}
+
+/** Returns the folder of packages in which a package lies. */
+function modulesOf(root: string): string {
+  const above = dirname(root);
+  return basename(above).startsWith('@') ? dirname(above) : above;
 }
 
 interface Package {
@@ -142,8 +160,7 @@ async function readPackage(root: string): Promise<Package | undefined> {
  * native program. Those below the package itself are shown with it.
  */
 async function foldersOf(root: string): Promise<string[]> {
-  const isScoped = basename(dirname(root)).startsWith('@');
-  const modules = isScoped ? dirname(dirname(root)) : dirname(root);
+  const modules = modulesOf(root);
   const folders = [root];
   for (const folder of folders) {
     const { dependencies, optionalDependencies } = (await readPackage(folder)) ?? {};
