@@ -1,10 +1,11 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { bearer, streamLogs } from '#lib/api-client';
-import { type AgentKind, findKind, installKind, kindOf } from '#lib/agent-kinds';
+import { type AgentKind, installKind, kindOf } from '#lib/agent-kinds';
 import { newId, projectRoot } from '#lib/kernel';
 import { findBubblewrap } from '#lib/local-servers';
+import { binFolder } from '../../../libs/agents/agent-kinds/programs/install-kind.js';
 import { AgentRun } from '../../../libs/agents/agent-kinds/testing/agent-run.js';
 import { type ModelServer, startModelServer, type Turn } from '../../support/model-server/index.js';
 import { Client } from '../harness/client.js';
@@ -33,6 +34,7 @@ export class AgentSite {
   private readonly models: Promise<ModelServer>;
   private marks = 0;
   private kind!: AgentKind;
+  /** The command that npm installs, with the Node of this process. */
   private command!: string[];
   private client!: Client;
   private token!: string;
@@ -140,10 +142,9 @@ export class AgentSite {
     const kind = kindOf('codex');
     if (kind === undefined) throw new Error('There is no kind codex');
     await installKind(kind, AGENTS);
-    const found = await findKind(kind, { searchPath: '', folders: [AGENTS] });
-    if (!found.installed) throw new Error(found.missing);
+    const script = await realpath(join(binFolder(AGENTS, kind), kind.name));
     this.kind = kind;
-    this.command = found.command;
+    this.command = [process.execPath, script];
   }
 
   private async start(rig: Rig, concurrency: number): Promise<void> {
