@@ -5,6 +5,7 @@ import type { AgentEnd, FailureClass as AgentFailure, McpServer } from '#lib/age
 import {
   AgentSession,
   type AgentSessionEnd,
+  type AgentWords,
   type CallsUpTo,
   type OfferedKind,
 } from '#lib/agent-sessions';
@@ -164,16 +165,18 @@ export async function startAgent(job: Job, options: AgentExecutionOptions): Prom
     : await earlierState(ids, { api, kind: offered.kind, workDir, log });
   const begin = new Beginning(report, { isFirst, earlier, lines });
   let starting: Promise<AgentSession>;
-  const startNow = async (): Promise<AgentSession> => {
+  const words = async (): Promise<AgentWords> => {
     const first = await begin.session();
     const further = first.mcpServers.flatMap(secretsOfServer);
     redactor.add(further);
     options.learn(further);
-    const ofMessages = await filesOfMessages(first.attachments, parts);
-    return AgentSession.start(
+    return withAttached(first, attached, await filesOfMessages(first.attachments, parts));
+  };
+  const startNow = (): Promise<AgentSession> =>
+    AgentSession.start(
       {
         ...offered,
-        ...withAttached(first, attached, ofMessages),
+        words: words(),
         id: run.id,
         workspaceId,
         model,
@@ -183,7 +186,7 @@ export async function startAgent(job: Job, options: AgentExecutionOptions): Prom
         env: environmentOf(job, around?.env ?? {}),
         around,
         files: filesOf(job),
-        secrets: [...secrets, ...further],
+        secrets,
         ...reach,
         credentials,
         limits: readLimits(task.inputContext['limits'], 'inputContext.limits'),
@@ -202,7 +205,6 @@ export async function startAgent(job: Job, options: AgentExecutionOptions): Prom
         },
       },
     );
-  };
   const start = (): Promise<AgentSession> => (starting = startNow());
   const restart = async (): Promise<AgentSession> => {
     await driver.remove(run.id);
@@ -224,7 +226,7 @@ function withAttached<Part extends SessionPart>(
   { isToldAgain, ...part }: Part,
   attached: AttachedFiles | undefined,
   ofMessages: readonly AttachedFiles[],
-) {
+): AgentWords {
   const all = [...(attached === undefined ? [] : [attached]), ...ofMessages];
   const files = all.flatMap((each) => each.files);
   const told = isToldAgain ? attached : undefined;

@@ -1,7 +1,7 @@
 import { join } from 'node:path/posix';
 import type { LimitFunction } from 'p-limit';
 import { type JsonObject, type Log, messageOf, retrying } from '#lib/agent-host';
-import type { AgentWork } from '#lib/agent-sessions';
+import type { AgentWords } from '#lib/agent-sessions';
 import { isUuid } from '#lib/kernel';
 import { type AddedFile, SpawnError } from '#lib/session-runtime';
 import type { DroverApi } from '../api/drover-api.js';
@@ -22,7 +22,7 @@ const MAX_IMAGES = 20;
 export interface AttachedFiles {
   names: readonly string[];
   files: readonly AddedFile[];
-  images: NonNullable<AgentWork['images']>;
+  images: NonNullable<AgentWords['images']>;
   /** Their paths, a line each. */
   list: string;
 }

@@ -1,5 +1,5 @@
 import type { AgentEnd, AgentEvent, McpServer } from '#lib/agent-kinds';
-import type { AgentWork } from '#lib/agent-sessions';
+import type { AgentWords } from '#lib/agent-sessions';
 import type { FirstWords, RunPrompt } from '../api/types.js';
 import type { JobReports } from '../execution/job.js';
 import type { AgentLog } from './agent-log.js';
@@ -15,10 +15,7 @@ export interface BeginningParts {
   lines: AgentLog;
 }
 
-export type SessionPart = Pick<
-  AgentWork,
-  'prompt' | 'instructions' | 'mcpServers' | 'resume' | 'takenOver'
-> & {
+export type SessionPart = Omit<AgentWords, 'images'> & {
   /** False: the conversation of the same task has heard of its attachments. */
   isToldAgain: boolean;
   /** The attachments of messages to earlier runs, by their ids. */

@@ -28,9 +28,10 @@ async function started(
       isRoot: false,
       memoryMb: 0,
     }),
-    spawn: (spec: { output: OutputSink }) => {
+    spawn: async (spec: { command: Promise<unknown>; output: OutputSink }) => {
       ({ output } = spec);
-      return Promise.resolve(session);
+      await spec.command;
+      return session;
     },
   } as unknown as RuntimeDriver;
   const work = {
@@ -38,10 +39,9 @@ async function started(
     program: ['claude'],
     folders: [],
     id: '00000000-0000-4000-8000-000000000001',
-    prompt: 'Hello.',
+    words: Promise.resolve({ prompt: 'Hello.', mcpServers: [] }),
     permissionMode,
     settings: {},
-    mcpServers: [],
     env: {},
     files: {},
     secrets: [],

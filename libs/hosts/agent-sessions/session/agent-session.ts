@@ -12,6 +12,7 @@ import type { Network } from '#lib/kernel';
 import { ModelProxy, type ModelProxyOptions } from '#lib/model-proxy';
 import {
   type AddedFile,
+  type LateParts,
   LineSplitter,
   makeOwnedTemporary,
   OPEN_INPUT,
@@ -36,21 +37,19 @@ export interface OfferedKind {
   folders: readonly string[];
 }
 
+/** The parts of a session that can come while its sandbox is made. */
+export interface AgentWords extends Pick<
+  AgentContext,
+  'prompt' | 'images' | 'instructions' | 'mcpServers' | 'resume'
+> {
+  /** Files of an earlier session: those of its conversation and of its working folder. */
+  takenOver?: SessionSpec['otherFiles'];
+}
+
 /** One session of a coding agent. */
 export interface AgentWork
-  extends
-    OfferedKind,
-    Pick<
-      AgentContext,
-      | 'prompt'
-      | 'images'
-      | 'model'
-      | 'permissionMode'
-      | 'settings'
-      | 'instructions'
-      | 'mcpServers'
-      | 'resume'
-    > {
+  extends OfferedKind, Pick<AgentContext, 'model' | 'permissionMode' | 'settings'> {
+  words: Promise<AgentWords>;
   /** The UUID of the session. */
   id: string;
   workspaceId?: string;
@@ -63,8 +62,6 @@ export interface AgentWork
     otherFiles: NonNullable<SessionSpec['otherFiles']>;
     services: NonNullable<SessionSpec['services']>;
   };
-  /** Files of an earlier session: those of its conversation and of its working folder. */
-  takenOver?: SessionSpec['otherFiles'];
   secrets: string[];
   network: Network | undefined;
   allowedHosts?: SessionSpec['allowedHosts'];
@@ -120,36 +117,30 @@ export class AgentSession {
     this.exit = this.follow();
   }
 
-  /** @throws SpawnError */
+  /** @throws SpawnError, and the error of the words */
   static async start(work: AgentWork, parts: AgentSessionParts): Promise<AgentSession> {
     const { driver, gate, onEvent } = parts;
     const { id, network, allowedHosts } = work;
     const asked = { network, allowedHosts };
+    // A door that fails earlier does not wait for them.
+    work.words.catch(() => undefined);
     const around = driver.surroundings(id, asked, work.env['DROVER_API_URL']);
     const door = await openDoor(around.reach.network, { token: work.token, ...gate });
     try {
-      const { servers, missing } = serversOfSession(work.mcpServers, around);
-      for (const text of missing) onEvent({ type: 'notice', level: 'warning', text });
-      const context = contextOf({ ...work, mcpServers: servers }, around, door.url);
-      const launch = launchOf(work.kind, context);
-      // The files of a repository come with it.
-      const isKept = ({ name }: { name: string }) => !work.around || !name.startsWith('work/');
-      const takenOver = (work.takenOver ?? []).filter(isKept);
-      const talk = new Talk(work.kind, context, onEvent);
+      const talk = new Talk(onEvent);
       const session = await driver.spawn({
         id,
         workspaceId: work.workspaceId,
-        command: launch.command,
-        env: { ...work.env, ...launch.env },
+        command: work.words.then((words) => {
+          const { servers, missing } = serversOfSession(words.mcpServers, around);
+          for (const text of missing) onEvent({ type: 'notice', level: 'warning', text });
+          const context = contextOf(work, { ...words, mcpServers: servers }, around, door.url);
+          talk.open(work.kind, context);
+          return partsOf(work, words, { context, folder: around.folder });
+        }),
+        env: work.env,
         files: work.files,
-        otherFiles: [
-          ...(work.around?.otherFiles ?? []),
-          ...takenOver,
-          ...launch.files.map(({ path, content }) => ({
-            name: relative(around.folder, path),
-            content,
-          })),
-        ],
+        otherFiles: work.around?.otherFiles,
         shown: work.folders,
         samePath: true,
         stdin: OPEN_INPUT,
@@ -217,31 +208,29 @@ export class AgentSession {
  * breaks its reader. That ends its own session alone, since an exception would end the process.
  */
 class Talk implements OutputSink {
-  private readonly conversation: Conversation;
+  private conversation!: Conversation;
   /** The end of a session whose conversation broke. */
   private broken: AgentEnd | undefined;
   private session: RuntimeSession | undefined;
   /** What the program wrote before its session was known. */
   private early: (() => void)[] | undefined = [];
-  private readonly splitters: Record<'stdout' | 'stderr', LineSplitter>;
+  private readonly splitters = {
+    stdout: new LineSplitter(MAX_LINE, (line) => this.conversation.line(line)),
+    stderr: new LineSplitter(MAX_LINE, (line) => this.conversation.errorLine(line)),
+  };
 
-  constructor(
-    kind: AgentKind,
-    context: AgentContext,
-    private readonly onEvent: (event: AgentEvent) => void,
-  ) {
+  constructor(private readonly onEvent: (event: AgentEvent) => void) {}
+
+  /** Call it before the program starts. */
+  open(kind: AgentKind, context: AgentContext): void {
     this.conversation = kind.converse(
       {
         write: (text) => this.session?.write(text),
         endInput: () => this.endInput(),
-        emit: (event) => this.guard(() => onEvent(event)),
+        emit: (event) => this.guard(() => this.onEvent(event)),
       },
       context,
     );
-    this.splitters = {
-      stdout: new LineSplitter(MAX_LINE, (line) => this.conversation.line(line)),
-      stderr: new LineSplitter(MAX_LINE, (line) => this.conversation.errorLine(line)),
-    };
   }
 
   begin(session: RuntimeSession): void {
@@ -339,20 +328,22 @@ async function openDoor(
 
 function contextOf(
   work: AgentWork,
+  words: AgentWords,
   { folder, isRoot, apiUrl }: Surroundings,
   modelUrl: string,
 ): AgentContext {
-  const { prompt, images, model, permissionMode, settings, instructions, program } = work;
+  const { model, permissionMode, settings, program } = work;
+  const { prompt, images, instructions, resume } = words;
   const { startsIn = '' } = work.around?.spec ?? {};
   return {
     prompt,
     images,
-    resume: work.resume,
+    resume,
     model,
     permissionMode,
     settings,
     instructions,
-    mcpServers: [...droverTools(apiUrl, work.token), ...work.mcpServers],
+    mcpServers: [...droverTools(apiUrl, work.token), ...words.mcpServers],
     program,
     workDir: join(folder, 'work', startsIn),
     stateDir: join(folder, 'state'),
@@ -360,6 +351,19 @@ function contextOf(
     modelProxy: { url: modelUrl, token: work.token },
     isRoot,
   };
+}
+
+/** @throws SpawnError for settings that the kind refuses */
+function partsOf(
+  { kind, around }: AgentWork,
+  { takenOver = [] }: AgentWords,
+  { context, folder }: { context: AgentContext; folder: string },
+): LateParts {
+  const { command, env, files } = launchOf(kind, context);
+  // The files of a repository come with it.
+  const kept = takenOver.filter(({ name }) => !around || !name.startsWith('work/'));
+  const own = files.map(({ path, content }) => ({ name: relative(folder, path), content }));
+  return { command, env, otherFiles: [...kept, ...own] };
 }
 
 /** The server of Drover's tools, which have the rights of the run. */
@@ -375,7 +379,6 @@ function enoughMemory({ minMemoryMb }: AgentKind, { memoryMb }: Surroundings) {
   return memoryMb !== 0 && memoryMb < minMemoryMb ? { memoryMb: minMemoryMb } : {};
 }
 
-/** @throws SpawnError for settings that the kind refuses */
 function launchOf(kind: AgentKind, context: AgentContext) {
   try {
     return kind.launch(context);

@@ -45,14 +45,29 @@ export interface OutputSink {
   end(): void;
 }
 
+/** An argument vector. No shell parses it. */
+export type Command = [string, ...string[]];
+
+/** The parts of a session that come while its sandbox is made. */
+export interface LateParts {
+  command: Command;
+  /** Variables in addition to those of the specification. */
+  env: Record<string, string>;
+  /** Files that no variable names. */
+  otherFiles: SessionFile[];
+}
+
 /** The specification of a session. */
 export interface SessionSpec {
   /** A UUID. It identifies everything that belongs to the session. */
   id: string;
   /** The workspace of the session. It is absent for a session without a workspace. */
   workspaceId?: string;
-  /** An argument vector. No shell parses it. */
-  command: [string, ...string[]];
+  /**
+   * The command, or its promise with further parts. If the promise rejects, nothing is left of the
+   * session, and its start rejects with the same error.
+   */
+  command: Command | Promise<LateParts>;
   /** The folders in which the program is looked up. The driver's own search path is the default. */
   searchPath?: string;
   /**
@@ -250,7 +265,8 @@ export interface RuntimeDriver {
   /**
    * Resolves when the session's first process runs.
    *
-   * @throws SpawnError if the session could not be started; nothing of it is left then
+   * @throws SpawnError if the session could not be started, or the error of its late parts; nothing of
+   *   it is left then
    */
   spawn(spec: SessionSpec): Promise<RuntimeSession>;
   /** Adopts a session of an earlier process of this host, or ends it if it cannot be adopted. */

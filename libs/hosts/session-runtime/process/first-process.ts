@@ -1,7 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
-import { type Exceeded, type OutputSink, type SessionExit, SpawnError } from '../drivers/driver.js';
+import {
+  type Command,
+  type Exceeded,
+  type OutputSink,
+  type SessionExit,
+  SpawnError,
+} from '../drivers/driver.js';
 import type { Throttle } from '../output/throttle.js';
 import { endStrays } from './end-strays.js';
 import { exitOf, type FirstExit } from './exit-of.js';
@@ -16,13 +22,17 @@ import type { SessionFolder, SessionUser } from './session-folder.js';
 import { explainSpawnFailure } from './spawn-failure.js';
 import { streamsEnd } from './streams-end.js';
 
-/** The specification of a session's first process. */
-export interface Launch {
-  sessionId: string;
+/** The program of a session's first process. */
+export interface SessionProgram {
   /** The file to execute. The command has the name that its author wrote. */
   program: string;
-  command: [string, ...string[]];
+  command: Command;
   env: Record<string, string>;
+}
+
+/** The surroundings of a session's first process. */
+export interface Launch {
+  sessionId: string;
   cwd: string;
   stdin?: string;
   /** True: the input stays open for FirstProcess.input. */
@@ -68,14 +78,20 @@ export class FirstProcess {
     this.closed = new Promise((resolve) => running.child.once('close', resolve));
   }
 
-  /** @throws SpawnError */
-  static async start(launch: Launch): Promise<FirstProcess> {
-    const { sessionId, command, stdin, openInput, sandbox } = launch;
+  /**
+   * @param coming its program, for which a sandbox waits when it is made
+   * @throws SpawnError, and the error of `coming`
+   */
+  static async start(
+    launch: Launch,
+    coming: SessionProgram | Promise<SessionProgram>,
+  ): Promise<FirstProcess> {
+    const { sessionId, stdin, openInput, sandbox } = launch;
     const oomKillsBefore = countOomKills();
     try {
       const running = await (sandbox === undefined
-        ? startHere(launch)
-        : startInside(launch, sandbox));
+        ? startHere(launch, await coming)
+        : startInside(launch, sandbox, coming));
       const { child } = running;
       child.on('error', () => undefined);
       // A process can ignore its input.
@@ -84,6 +100,7 @@ export class FirstProcess {
       return new FirstProcess(sessionId, running, oomKillsBefore, sandbox);
     } catch (error) {
       if (error instanceof SpawnError) throw error;
+      const { command } = await coming;
       throw explainSpawnFailure(command[0], error);
     }
   }
@@ -165,15 +182,10 @@ export class FirstProcess {
   }
 }
 
-async function startHere({
-  program,
-  command,
-  env,
-  cwd,
-  stdin,
-  openInput,
-  user,
-}: Launch): Promise<RunningProcess> {
+async function startHere(
+  { cwd, stdin, openInput, user }: Launch,
+  { program, command, env }: SessionProgram,
+): Promise<RunningProcess> {
   const [argv0, ...args] = command;
   const child = spawn(program, args, {
     argv0,

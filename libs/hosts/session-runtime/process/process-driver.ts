@@ -2,7 +2,9 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Reach, reachOf } from '#lib/kernel';
 import {
+  type Command,
   type DriverHost,
+  type LateParts,
   OPEN_INPUT,
   type OutputSink,
   type Recovered,
@@ -33,7 +35,8 @@ import {
   type SandboxLaunch,
 } from '../sandbox/sandbox.js';
 import type { Accounts } from './accounts.js';
-import { FirstProcess, type Launch } from './first-process.js';
+import { FirstProcess, type Launch, type SessionProgram } from './first-process.js';
+import { isLate, partsOf } from './late-parts.js';
 import { ProcessSession } from './process-session.js';
 import { isMarked, killTree, membersOf, ownRef, type ProcessTree } from './process-tree.js';
 import {
@@ -81,12 +84,6 @@ export interface ProcessSettings {
   supervisor?: string;
 }
 
-/** The limits of one session in a sandbox, and the quota that enforces the one of its folder. */
-interface SessionBounds {
-  limits?: SessionLimits;
-  quota?: FolderQuota;
-}
-
 export type ProcessDriverOptions = DriverHost & ProcessSettings;
 
 /** Sessions as processes of this machine. */
@@ -123,21 +120,31 @@ export class ProcessDriver implements RuntimeDriver {
   }
 
   async spawn(spec: SessionSpec): Promise<RuntimeSession> {
-    const program = this.find(spec);
+    const parts = partsOf(spec);
+    if (!isLate(parts)) this.find(spec, parts.command);
     const user = this.options.accounts?.(spec.workspaceId);
     const { sandbox } = this.options;
     const limits = sandbox && limitsOf(spec.limits, sandbox.limits, sandbox.maxLimits);
+    let refusal: { error: unknown } | undefined;
+    if (isLate(parts)) parts.catch((error: unknown) => (refusal = { error }));
     const { folder, quota } = await this.makeFolder(spec, user, limits);
     try {
       if (spec.prepare !== undefined) {
         await spec.prepare(folder.work);
         await folder.handOverWork(user);
       }
-      const launch = this.launchOf(spec, folder, { program, user }, { limits, quota });
-      if (spec.output === undefined) return await this.detach(launch, folder, spec.secrets);
-      return await this.attach(launch, folder, spec.output);
+      const launch = this.launchOf(spec, folder, user, limits);
+      const found = (all: LateParts) => this.programOf(spec, all, { folder, launch, quota });
+      const coming = isLate(parts) ? parts.then(found) : found(parts);
+      // A sandbox that fails earlier does not wait for it.
+      coming.catch(() => undefined);
+      if (spec.output === undefined) {
+        return await this.detach({ ...launch, ...(await coming) }, folder, spec.secrets);
+      }
+      return await this.attach(launch, coming, folder, spec.output);
     } catch (error) {
       await this.remove(spec.id);
+      if (refusal !== undefined) throw refusal.error;
       if (error instanceof SpawnError) throw error;
       throw new SpawnError('infrastructure', 'The session could not be started', {
         cause: error,
@@ -189,7 +196,7 @@ export class ProcessDriver implements RuntimeDriver {
     this.supervisor.close();
   }
 
-  private find({ command: [name], searchPath }: SessionSpec): string {
+  private find({ searchPath }: SessionSpec, [name]: Command): string {
     const program = findExecutable(name, searchPath ?? this.options.searchPath);
     if (program !== undefined) return program;
     throw explainSpawnFailure(name, { code: 'ENOENT' });
@@ -207,15 +214,36 @@ export class ProcessDriver implements RuntimeDriver {
       const quotas = limits && limits.diskMb > 0 ? sandbox?.quotas : undefined;
       const quota = quotas && { ...quotas, mb: limits?.diskMb ?? 0 };
       const isMade = await this.tryQuota(quota, (wanted) => makeLimitable(wanted, path));
-      const folder = SessionFolder.create(dir, spec.id, files, { user, isMade });
-      // The files of the host come first. If they exceed the limit, the session fails, not the host.
-      const isLimited = isMade && (await this.tryQuota(quota, (one) => limitFolder(one, path)));
-      return { folder, quota: isLimited ? quota : undefined };
+      const folder = SessionFolder.create(dir, spec.id, files, isMade);
+      if (user !== undefined) SessionFolder.letThrough(dir);
+      return { folder, quota: isMade ? quota : undefined };
     } catch (error) {
-      const { code = 'unknown error' } = error as NodeJS.ErrnoException;
-      const message = `The folder of the session could not be made (${code})`;
-      throw new SpawnError('infrastructure', message, { cause: error });
+      throw notMade(error);
     }
+  }
+
+  /**
+   * Completes the folder with the parts of a session, and gives it to the user of the session. Nothing
+   * of the session runs yet.
+   */
+  private async programOf(
+    spec: SessionSpec,
+    parts: LateParts,
+    { folder, launch, quota }: { folder: SessionFolder; launch: Launch; quota?: FolderQuota },
+  ): Promise<SessionProgram> {
+    const { command } = parts;
+    const program = this.find(spec, command);
+    const { sandbox, user } = launch;
+    try {
+      folder.add(parts.otherFiles);
+      // The files of the host come first. If they exceed the limit, the session fails, not the host.
+      const isLimited = await this.tryQuota(quota, (one) => limitFolder(one, folder.root));
+      if (sandbox !== undefined && isLimited) sandbox.quota = quota;
+      if (user !== undefined) folder.handOver(user);
+    } catch (error) {
+      throw notMade(error);
+    }
+    return { program, command, env: this.environmentOf(spec, parts, { folder, sandbox }) };
   }
 
   /** @returns false if the folder is to be watched instead */
@@ -237,6 +265,7 @@ export class ProcessDriver implements RuntimeDriver {
   /** This process follows the session. If this process ends, the supervisor ends the session. */
   private async attach(
     launch: Launch,
+    coming: Promise<SessionProgram>,
     folder: SessionFolder,
     output: OutputSink,
   ): Promise<RuntimeSession> {
@@ -244,7 +273,7 @@ export class ProcessDriver implements RuntimeDriver {
     folder.claim(ownRef());
     this.supervisor.watch(id);
     try {
-      const first = await FirstProcess.start(launch);
+      const first = await FirstProcess.start(launch, coming);
       const { leader, startedAt } = first;
       this.supervisor.watch(id, leader);
       folder.writeStarted({ leader, startedAt });
@@ -276,7 +305,7 @@ export class ProcessDriver implements RuntimeDriver {
 
   /** A shim follows the session, even after the end of this process. */
   private async detach(
-    launch: Launch,
+    launch: Launch & SessionProgram,
     folder: SessionFolder,
     secrets: string[],
   ): Promise<RuntimeSession> {
@@ -293,13 +322,23 @@ export class ProcessDriver implements RuntimeDriver {
   private launchOf(
     spec: SessionSpec,
     folder: SessionFolder,
-    { program, user }: Pick<Launch, 'program' | 'user'>,
-    bounds: SessionBounds,
+    user: SessionUser | undefined,
+    limits: SessionLimits | undefined,
   ): Launch {
+    const sandbox = this.sandboxOf(spec, folder, user, limits);
+    const { work } = seenBy(spec, folder, sandbox);
+    const { id: sessionId, startsIn = '', cwd = join(work, startsIn), stdin } = spec;
+    const input = stdin === OPEN_INPUT ? { openInput: true } : { stdin };
+    return { sessionId, cwd, ...input, user, sandbox };
+  }
+
+  private environmentOf(
+    spec: SessionSpec,
+    parts: LateParts,
+    { folder, sandbox }: { folder: SessionFolder; sandbox: SandboxLaunch | undefined },
+  ): Record<string, string> {
     const { searchPath, passedEnv = {} } = this.options;
-    const sandbox = this.sandboxOf(spec, folder, user, bounds);
-    const seen =
-      sandbox === undefined ? folder : folder.seenAt(spec.samePath ? SAME_PATH : undefined);
+    const seen = seenBy(spec, folder, sandbox);
     const paths = Object.entries(spec.files).map(
       ([variable, { name }]) => [variable, seen.pathOf(name)] as const,
     );
@@ -310,14 +349,12 @@ export class ProcessDriver implements RuntimeDriver {
       HOME: seen.work,
       TMPDIR: seen.tmp,
       ...spec.env,
+      ...parts.env,
       ...Object.fromEntries(paths),
       DROVER_SIGNALS_FILE: seen.signalsFile,
     };
     if (!isMarked(env, spec.id)) env['DROVER_SESSION_ID'] = spec.id;
-    const { id: sessionId, command, startsIn = '', cwd = join(seen.work, startsIn), stdin } = spec;
-    const input = stdin === OPEN_INPUT ? { openInput: true } : { stdin };
-    const launch = { sessionId, program, command, env, cwd, ...input, user };
-    return { ...launch, sandbox, env: { ...env, ...(sandbox && networkVariables(sandbox)) } };
+    return { ...env, ...(sandbox && networkVariables(sandbox)) };
   }
 
   private sandboxOf(
@@ -335,7 +372,7 @@ export class ProcessDriver implements RuntimeDriver {
     }: SessionSpec,
     { root, launch, tmp }: SessionFolder,
     user: SessionUser | undefined,
-    { limits, quota }: SessionBounds,
+    limits: SessionLimits | undefined,
   ): SandboxLaunch | undefined {
     const { dir, sandbox, searchPath, serverSocket } = this.options;
     if (sandbox !== undefined && limits !== undefined) {
@@ -345,7 +382,7 @@ export class ProcessDriver implements RuntimeDriver {
       const server = target === undefined ? undefined : { target, serverSocket };
       const seen = [...sandbox.shown, ...shown];
       const reach = { network, allowedHosts, credentials, server, services };
-      return { ...sandboxLaunch({ ...sandbox, limits, shown: seen }, places, reach), quota };
+      return sandboxLaunch({ ...sandbox, limits, shown: seen }, places, reach);
     }
     if (network === undefined || network === 'host') return undefined;
     throw new SpawnError(
@@ -353,6 +390,17 @@ export class ProcessDriver implements RuntimeDriver {
       'Only a sandbox can keep a session from the network, and there is none here',
     );
   }
+}
+
+/** The folder as the session sees it. */
+function seenBy({ samePath }: SessionSpec, folder: SessionFolder, sandbox?: SandboxLaunch) {
+  return sandbox === undefined ? folder : folder.seenAt(samePath ? SAME_PATH : undefined);
+}
+
+function notMade(error: unknown): SpawnError {
+  const { code = 'unknown error' } = error as NodeJS.ErrnoException;
+  const message = `The folder of the session could not be made (${code})`;
+  return new SpawnError('infrastructure', message, { cause: error });
 }
 
 /**

@@ -73,6 +73,8 @@ export class SessionFolder {
   readonly tmp: string;
   readonly signalsFile: string;
   private activeAt = 0;
+  /** What was made for the session, and is still the host's. */
+  private made: string[] = [];
 
   constructor(
     readonly root: string,
@@ -85,16 +87,12 @@ export class SessionFolder {
   }
 
   /**
-   * @param user the owner of the session's part of the folder, if it is not the driver's own user
+   * Makes a folder that is the host's until `handOver`.
+   *
    * @param isMade true if the empty folder was just made
    * @throws Error EEXIST if the folder exists already
    */
-  static create(
-    dir: string,
-    id: string,
-    files: SessionFile[],
-    { user, isMade = false }: { user?: SessionUser; isMade?: boolean } = {},
-  ): SessionFolder {
+  static create(dir: string, id: string, files: SessionFile[], isMade = false): SessionFolder {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     const root = join(dir, id);
     if (isMade) chmodSync(root, 0o700);
@@ -104,15 +102,33 @@ export class SessionFolder {
     mkdirSync(folder.launch, { recursive: true, mode: 0o700 });
     mkdirSync(folder.work, { mode: 0o700 });
     mkdirSync(folder.tmp, { mode: 0o700 });
-    const paths = [folder.work, folder.tmp];
-    for (const { name, content, isFolder, isExecutable } of [SIGNALS_FILE, ...files]) {
-      if (isFolder) paths.push(folder.makeEmpty(name));
-      if (content === undefined) continue;
-      paths.push(...folder.makeParents(name), folder.pathOf(name));
-      writeFileSync(folder.pathOf(name), content, { mode: isExecutable ? 0o700 : 0o600 });
-    }
-    if (user !== undefined) folder.handOver(dir, paths, user);
+    folder.made.push(folder.work, folder.tmp);
+    folder.add([SIGNALS_FILE, ...files]);
     return folder;
+  }
+
+  /** Adds files before the folder is the session's. */
+  add(files: readonly SessionFile[]): void {
+    for (const { name, content, isFolder, isExecutable } of files) {
+      if (isFolder) this.made.push(this.makeEmpty(name));
+      if (content === undefined) continue;
+      this.made.push(...this.makeParents(name), this.pathOf(name));
+      writeFileSync(this.pathOf(name), content, { mode: isExecutable ? 0o700 : 0o600 });
+    }
+  }
+
+  /** Lets the users of sessions pass through the folder of all of them. They cannot list it. */
+  static letThrough(dir: string): void {
+    chmodSync(dir, 0o711);
+  }
+
+  /**
+   * Gives the user the session's part of the folder. The folder itself comes last: after this its user
+   * can replace the other paths by links.
+   */
+  handOver({ uid, gid }: SessionUser): void {
+    for (const path of [...this.made, this.root]) chownSync(path, uid, gid);
+    this.made = [];
   }
 
   /** The path of a file of the session. */
@@ -232,13 +248,6 @@ export class SessionFolder {
     } catch {
       return undefined;
     }
-  }
-
-  /** The folder comes last: after this its user can replace the other paths by links. */
-  private handOver(dir: string, paths: string[], { uid, gid }: SessionUser): void {
-    for (const path of [...paths, this.root]) chownSync(path, uid, gid);
-    // The session's user passes through the folder of all sessions, and cannot list it.
-    chmodSync(dir, 0o711);
   }
 
   private file(name: string): string {

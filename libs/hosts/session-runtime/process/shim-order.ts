@@ -1,8 +1,8 @@
-import type { Launch } from './first-process.js';
+import type { Launch, SessionProgram } from './first-process.js';
 import type { NotStarted, Started } from './session-folder.js';
 
 /** The order to a shim on its standard input, as one JSON text. */
-export interface ShimOrder extends Launch {
+export interface ShimOrder extends Launch, SessionProgram {
   /** The session's folder. `launch` is the folder of this attempt to start it. */
   root: string;
   launch: string;

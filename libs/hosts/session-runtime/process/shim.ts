@@ -43,7 +43,7 @@ export class Shim {
 
   private async start(): Promise<FirstProcess | NotStarted> {
     try {
-      return await FirstProcess.start(this.order);
+      return await FirstProcess.start(this.order, this.order);
     } catch (error) {
       const { message, failureClass } = error as SpawnError;
       return { kind: 'failed', message, passing: failureClass === 'infrastructure' };

@@ -1,6 +1,7 @@
 import { chmod, mkdir, mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { newId } from '#lib/kernel';
+import type { Command } from '../drivers/driver.js';
 import { MAX_BYTES_PER_SECOND, Throttle } from '../output/throttle.js';
 import { FirstProcess } from '../process/first-process.js';
 import { SessionFolder, type SessionUser } from '../process/session-folder.js';
@@ -57,19 +58,19 @@ async function inFolderWithin<T>(parent: string, work: (dir: string) => Promise<
 
 async function enterFolder({ sandbox, dir, searchPath, user }: Trial) {
   const sessionId = newId();
-  const folder = SessionFolder.create(dir, sessionId, [], { user });
+  const folder = SessionFolder.create(dir, sessionId, []);
+  if (user !== undefined) {
+    SessionFolder.letThrough(dir);
+    folder.handOver(user);
+  }
   const { root, launch, tmp, work: cwd } = folder;
   const places = { dir, root, launch, tmp, searchPath, user };
-  const first = await FirstProcess.start({
-    sessionId,
-    program: '/bin/sh',
-    // A session without a sandbox starts in its folder before it becomes the user.
-    command: ['sh', '-c', `cd -- "$1" || exit ${CANNOT_ENTER}`, 'sh', cwd],
-    env: {},
-    cwd,
-    user,
-    sandbox: sandbox && sandboxLaunch(sandbox, places),
-  });
+  // A session without a sandbox starts in its folder before it becomes the user.
+  const command: Command = ['sh', '-c', `cd -- "$1" || exit ${CANNOT_ENTER}`, 'sh', cwd];
+  const first = await FirstProcess.start(
+    { sessionId, cwd, user, sandbox: sandbox && sandboxLaunch(sandbox, places) },
+    { program: '/bin/sh', command, env: {} },
+  );
   const nowhere = { write: () => undefined, note: () => undefined, end: () => undefined };
   return first.follow(folder, nowhere, new Throttle(MAX_BYTES_PER_SECOND));
 }

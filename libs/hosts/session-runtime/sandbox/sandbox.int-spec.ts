@@ -7,12 +7,14 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { newId } from '#lib/kernel';
 import type { SessionSpec } from '../drivers/driver.js';
 import { ProcessDriver } from '../process/process-driver.js';
 import type { SessionUser } from '../process/session-folder.js';
 import { whyNoSession } from './open-sandbox.js';
 import type { Sandbox } from './sandbox.js';
+import { processesWith } from '../testing/processes.js';
 import { testSandbox } from '../testing/sandboxes.js';
 
 const DIST = join(import.meta.dirname, '../../../../dist/libs/hosts/session-runtime');
@@ -121,6 +123,22 @@ cases('A session of %s', (_, user) => {
       expect(own).not.toBe(keyring);
     },
   );
+
+  test('a sandbox that waits for its session ends when the late parts are refused', async () => {
+    const id = newId();
+    const refusal = new Error('no words');
+    const made = () => processesWith(join(dir, id));
+    const refuseOnceMade = async (): Promise<never> => {
+      while (made().length === 0) await setImmediate();
+      throw refusal;
+    };
+    const driver = driverOf(true);
+    const output = { write: () => undefined, note: () => undefined, end: () => undefined };
+    const spec = { ...specOf('', { id, output }), command: refuseOnceMade() };
+    await expect(driver.spawn(spec)).rejects.toBe(refusal);
+    expect(made()).toEqual([]);
+    expect(await driver.list()).not.toContain(id);
+  });
 
   test('a session cannot read a hidden file in a shown folder, even through a link', async () => {
     const shown = join(world, 'shown');

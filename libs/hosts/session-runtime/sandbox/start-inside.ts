@@ -7,7 +7,7 @@ import { getSystemErrorName } from 'node:util';
 import { signalOf } from '#lib/kernel';
 import { SpawnError } from '../drivers/driver.js';
 import { exitOf, type FirstExit } from '../process/exit-of.js';
-import type { Launch, RunningProcess } from '../process/first-process.js';
+import type { Launch, RunningProcess, SessionProgram } from '../process/first-process.js';
 import { findInside } from '../process/process-tree.js';
 import { explainSpawnFailure } from '../process/spawn-failure.js';
 import { ApiForwarder } from './api-forwarder.js';
@@ -20,15 +20,23 @@ import { CHANNEL, FILTER, type SandboxLaunch } from './sandbox.js';
 import { encodeFilter, sandboxFilter } from './seccomp.js';
 
 const LAST_WORDS = 2_000;
+/** The time for a sandbox without an order to end. */
+const END_MS = 2_000;
 /** The maximum of all answers together, in bytes. They are two short lines. */
 const MAX_ANSWERS = 16_384;
 
+type Coming = SessionProgram | Promise<SessionProgram>;
+
 /**
- * Starts a command in a sandbox of its own.
+ * Starts a program in a sandbox of its own, which is made while the program is not known yet.
  *
- * @throws SpawnError
+ * @throws SpawnError, and the error of `coming`; nothing of the sandbox runs then
  */
-export async function startInside(launch: Launch, sandbox: SandboxLaunch): Promise<RunningProcess> {
+export async function startInside(
+  launch: Launch,
+  sandbox: SandboxLaunch,
+  coming: Coming,
+): Promise<RunningProcess> {
   const { forwarding, egress } = sandbox;
   const open: { close: () => void }[] = [];
   const close = (): void => open.forEach((each) => each.close());
@@ -36,7 +44,7 @@ export async function startInside(launch: Launch, sandbox: SandboxLaunch): Promi
     if (forwarding !== undefined) open.push(await ApiForwarder.open(forwarding));
     const proxy = egress && (await openProxy(egress));
     if (proxy !== undefined) open.push(proxy);
-    const running = await startSandbox(launch, sandbox);
+    const running = await startSandbox(launch, sandbox, coming);
     const release = (): void => {
       running.release();
       close();
@@ -58,12 +66,12 @@ async function openProxy(egress: Egress): Promise<EgressProxy> {
 }
 
 async function startSandbox(
-  { program, command, env, cwd, stdin, openInput }: Launch,
+  launch: Launch,
   sandbox: SandboxLaunch,
+  coming: Coming,
 ): Promise<RunningProcess> {
-  const { keyring, processor, services } = sandbox;
-  const calls = callsOf(process.arch);
-  const order = encodeOrder({ program, command, env, cwd, services, calls });
+  const { stdin, openInput } = launch;
+  const { keyring, processor } = sandbox;
   if (keyring && processor) writeKeyringProgram(keyring, processor);
   const child = spawnSandbox(
     sandbox,
@@ -71,6 +79,24 @@ async function startSandbox(
   );
   const over = exitOf(child);
   await once(child, 'spawn');
+  try {
+    return await startCommand({ child, over }, launch, sandbox, coming);
+  } catch (error) {
+    // Its first process ends without an order, and the sandbox with it.
+    (child.stdio[CHANNEL] as Duplex).destroy();
+    const timer = setTimeout(() => child.kill('SIGKILL'), END_MS);
+    await over;
+    clearTimeout(timer);
+    throw error;
+  }
+}
+
+async function startCommand(
+  { child, over }: { child: ChildProcess; over: Promise<FirstExit> },
+  { cwd }: Launch,
+  { services }: SandboxLaunch,
+  coming: Coming,
+): Promise<RunningProcess> {
   const channel = child.stdio[CHANNEL] as Duplex;
   channel.on('error', () => undefined);
   let received = 0;
@@ -80,7 +106,9 @@ async function startSandbox(
   });
   const answers = createInterface({ input: channel });
   const next = answersOf(answers, over);
-  channel.write(order);
+  const { program, command, env } = await coming;
+  const calls = callsOf(process.arch);
+  channel.write(encodeOrder({ program, command, env, cwd, services, calls }));
   const first = await next();
   if (first === undefined) throw notMade(await lastWordsOf(child));
   if ('failed' in first) throw explainFailure(command[0], first.failed);

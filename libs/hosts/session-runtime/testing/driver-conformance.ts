@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { newId } from '#lib/kernel';
 import {
+  type LateParts,
   MAX_OUTPUT_BYTES,
   OPEN_INPUT,
   type RuntimeDriver,
@@ -118,6 +119,23 @@ export function describeDriver(name: string, prepare: () => Promise<DriverHarnes
         'cd ../state/deep && cat one.txt && wc -c <two.bin && echo more >>one.txt && cat one.txt';
       const session = await spawn(shell(script, { otherFiles }));
       expect((await session.exit).output.replace(/ +/g, '')).toBe('first2\nfirstmore');
+    });
+
+    test('late parts give the command, further variables and further files', async () => {
+      const late = Promise.resolve<LateParts>({
+        command: ['sh', '-c', 'echo "$ONE $TWO"; cat ../state/late && echo more >>../state/late'],
+        env: { ONE: 'late' },
+        otherFiles: [{ name: 'state/late', content: 'file' }],
+      });
+      const session = await spawn(shell('', { command: late, env: { ONE: 'early', TWO: 'two' } }));
+      expect(await session.exit).toMatchObject({ exitCode: 0, output: 'late two\nfile' });
+    });
+
+    test('a session whose late parts are refused leaves nothing', async () => {
+      const refusal = new Error('no words');
+      const spec = shell('', { command: Promise.reject(refusal) });
+      await expect(spawn(spec)).rejects.toBe(refusal);
+      expect(await driver.list()).toEqual([]);
     });
 
     test('a running session gets further files, and can change them', async () => {
