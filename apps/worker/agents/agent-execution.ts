@@ -84,6 +84,7 @@ export async function startAgent(job: Job, options: AgentExecutionOptions): Prom
   const around = await code?.surroundings();
   const wanted = readReach(task.inputContext) ?? around?.reach ?? reachOf('none', []);
   const reach = strictestReach(reachOfRun(run), wanted, ...(around ? [around.reach] : []));
+  const limits = readLimits(task.inputContext['limits'], 'inputContext.limits');
   const secrets = secretsOf(job, options.passedEnv);
   const redactor = new Redactor(secrets);
   const credentials = await credentialsOf(job, reach.network, (values) => {
@@ -140,7 +141,7 @@ export async function startAgent(job: Job, options: AgentExecutionOptions): Prom
     isCode: code !== undefined,
     folder: folder.root,
     workDir,
-    upTo: () => upToNow(run.id, { lines, talk, earlier }),
+    upTo: () => upToNow(run.id, { lines, talk, earlier: begin.earlier }),
     limit,
     log,
     warn: (message) => lines.note('WARN', message, 'agent_state'),
@@ -161,8 +162,8 @@ export async function startAgent(job: Job, options: AgentExecutionOptions): Prom
   const ids = { id: run.id, taskId: task.id };
   const isFirst = run.generation === 1 && (task.continuesId ?? null) === null;
   const earlier = isFirst
-    ? NOTHING
-    : await earlierState(ids, { api, kind: offered.kind, workDir, log });
+    ? Promise.resolve(NOTHING)
+    : earlierState(ids, { api, kind: offered.kind, workDir, log });
   const begin = new Beginning(report, { isFirst, earlier, lines });
   let starting: Promise<AgentSession>;
   const words = async (): Promise<AgentWords> => {
@@ -189,7 +190,7 @@ export async function startAgent(job: Job, options: AgentExecutionOptions): Prom
         secrets,
         ...reach,
         credentials,
-        limits: readLimits(task.inputContext['limits'], 'inputContext.limits'),
+        limits,
         token: run.token,
       },
       {

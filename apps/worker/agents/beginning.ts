@@ -3,7 +3,7 @@ import type { AgentWords } from '#lib/agent-sessions';
 import type { FirstWords, RunPrompt } from '../api/types.js';
 import type { JobReports } from '../execution/job.js';
 import type { AgentLog } from './agent-log.js';
-import type { Earlier } from './earlier-state.js';
+import { type Earlier, NOTHING } from './earlier-state.js';
 
 /** The maximum number of lost files that an agent is told by name. */
 const MAX_LOST = 100;
@@ -11,7 +11,8 @@ const MAX_LOST = 100;
 export interface BeginningParts {
   /** The run is the first one of a task that continues no other. */
   isFirst: boolean;
-  earlier: Earlier;
+  /** It does not reject. */
+  earlier: Promise<Earlier>;
   lines: AgentLog;
 }
 
@@ -24,6 +25,9 @@ export type SessionPart = Omit<AgentWords, 'images'> & {
 
 /** The first words and files of a run's sessions: in the earlier conversation, or in a new one. */
 export class Beginning {
+  /** It is known from the first session on. */
+  earlier: Earlier = NOTHING;
+  private readonly known: Promise<void>;
   private resume: string | undefined;
   private why: string | undefined;
   private hasTold = false;
@@ -33,8 +37,11 @@ export class Beginning {
     private readonly report: Pick<JobReports, 'prompt'>,
     private readonly parts: BeginningParts,
   ) {
-    this.resume = parts.earlier.resume;
-    this.why = parts.earlier.why;
+    this.known = parts.earlier.then((earlier) => {
+      this.earlier = earlier;
+      this.resume = earlier.resume;
+      this.why = earlier.why;
+    });
   }
 
   /**
@@ -43,8 +50,8 @@ export class Beginning {
    * @throws the errors of `JobReports.prompt`
    */
   async session(): Promise<SessionPart> {
-    const { earlier } = this.parts;
-    const { resume } = this;
+    await this.known;
+    const { earlier, resume } = this;
     const isOfWork = ({ name }: { name: string }) => name.startsWith('work/');
     const takenOver = resume === undefined ? earlier.files.filter(isOfWork) : earlier.files;
     if (resume === undefined) this.tellNew();
@@ -78,15 +85,15 @@ export class Beginning {
   }
 
   private start(): RunPrompt {
-    const { lost, isOfOtherTask, upTo } = this.parts.earlier;
+    const { lost, isOfOtherTask, upTo } = this.earlier;
     const lostFiles = lost.slice(0, MAX_LOST);
     if (this.resume === undefined) return { conversation: 'new', lostFiles };
     return { conversation: isOfOtherTask ? 'continued' : 'resumed', lostFiles, upTo };
   }
 
   private tellNew(): void {
-    const { isFirst, earlier, lines } = this.parts;
-    if (isFirst && earlier.files.length === 0) return;
+    const { isFirst, lines } = this.parts;
+    if (isFirst && this.earlier.files.length === 0) return;
     const why = lines.redacted(this.why ?? '');
     const text = `Started a new conversation with a summary: ${why}`;
     lines.note('WARN', text, 'agent_restarted');

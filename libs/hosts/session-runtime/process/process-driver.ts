@@ -121,12 +121,12 @@ export class ProcessDriver implements RuntimeDriver {
 
   async spawn(spec: SessionSpec): Promise<RuntimeSession> {
     const parts = partsOf(spec);
-    if (!isLate(parts)) this.find(spec, parts.command);
+    let refusal: { error: unknown } | undefined;
+    if (isLate(parts)) parts.catch((error: unknown) => (refusal = { error }));
+    else this.find(spec, parts.command);
     const user = this.options.accounts?.(spec.workspaceId);
     const { sandbox } = this.options;
     const limits = sandbox && limitsOf(spec.limits, sandbox.limits, sandbox.maxLimits);
-    let refusal: { error: unknown } | undefined;
-    if (isLate(parts)) parts.catch((error: unknown) => (refusal = { error }));
     const { folder, quota } = await this.makeFolder(spec, user, limits);
     try {
       if (spec.prepare !== undefined) {
