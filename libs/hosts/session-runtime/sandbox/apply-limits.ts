@@ -11,13 +11,13 @@ const COUNTS_BY_SANDBOX = [5, 14] as const;
 
 /**
  * The script of a shell that limits itself and becomes its arguments. It puts itself into the control
- * groups. If there are none, or it cannot have them, it limits the data of each of its processes. Its
+ * groups that `makeGroups` made. If there are none, or it cannot have them, it limits the data of each of its processes. Its
  * name `$0` is the program that gives it a keyring of its own; it goes on without one that does not run.
  */
 export function limitingScript(limits: SessionLimits, groups?: ControlGroups): string {
   const { memoryMb, openFiles } = limits;
   const kilobytes = (memoryMb + RESERVED_BY_NODE) * 1024;
-  const inGroups = groups === undefined ? ['false'] : joinGroups(groups, limits);
+  const inGroups = groups === undefined ? ['false'] : joinGroups(groups);
   const otherwise = [
     quietly(`renice -n ${NICENESS} -p $$ >&2`),
     ...(memoryMb > 0 ? [quietly(`ulimit -d ${kilobytes}`)] : []),

@@ -9,6 +9,7 @@ import {
   type ControlGroups,
   type GroupFacts,
   groupsOf,
+  makeGroups,
   removeGroups,
 } from './control-group.js';
 
@@ -73,7 +74,9 @@ describe('The groups of a session', () => {
   /** The limits of a process that has run the limiting script: \`program\` is no sandbox. */
   function limitsIn(groups: ControlGroups | undefined): string {
     const limits = { memoryMb: 512, processes: 3_000, diskMb: 0, openFiles: 300 };
-    const script = limitingScript(limits, groups && groupsOf(groups, 'id'));
+    const own = groups && groupsOf(groups, 'id');
+    if (own !== undefined) makeGroups(own, limits);
+    const script = limitingScript(limits, own);
     const command = ['-c', script, 'sh', 'sh', '-c', 'echo $$; cat /proc/self/limits'];
     return execFileSync('/bin/sh', command, { encoding: 'utf8' });
   }

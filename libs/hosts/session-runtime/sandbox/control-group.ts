@@ -1,6 +1,7 @@
-import { accessSync, constants, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { SessionLimits } from './limits.js';
+import { look } from './mounts.js';
 
 /** The folder of version 2 if it is in use alone. Controllers of version 1 have folders in it. */
 const ROOT = '/sys/fs/cgroup';
@@ -77,29 +78,38 @@ export function groupsOf({ version, ...parents }: ControlGroups, sessionId: stri
   return cpu === undefined ? groups : { ...groups, cpu: within(cpu) };
 }
 
-/** The steps with which a shell creates the groups of a session, limits them and joins them. */
-export function joinGroups(
+/**
+ * Creates the groups of a session with their limits. If this host cannot, there are none, and nobody
+ * can join them.
+ */
+export function makeGroups(
   groups: ControlGroups,
   { memoryMb, processes }: Pick<SessionLimits, 'memoryMb' | 'processes'>,
-): string[] {
-  const paths = pathsOf(groups);
+): void {
   const bytes = memoryMb * MIB;
-  const write = (value: number | string, path: string, file: string): string =>
-    `echo ${value} > ${quote(join(path, file))}`;
-  const [memory, memoryAndSwap] =
-    groups.version === 2
-      ? [write(bytes, groups.memory, 'memory.max'), write(0, groups.memory, 'memory.swap.max')]
-      : [
-          write(bytes, groups.memory, 'memory.limit_in_bytes'),
-          write(bytes, groups.memory, 'memory.memsw.limit_in_bytes'),
-        ];
-  return [
-    `mkdir ${paths.map(quote).join(' ')}`,
-    // Some kernels do not limit swap.
-    ...(memoryMb > 0 ? [memory, `{ ${memoryAndSwap} || true; }`] : []),
-    ...(processes > 0 ? [write(processes, groups.pids, 'pids.max')] : []),
-    ...paths.map((path) => write('$$', path, 'cgroup.procs')),
-  ];
+  const write = (value: number, path: string, file: string): void =>
+    writeFileSync(join(path, file), String(value));
+  const isNewer = groups.version === 2;
+  try {
+    for (const path of pathsOf(groups)) mkdirSync(path);
+    if (memoryMb > 0) {
+      write(bytes, groups.memory, isNewer ? 'memory.max' : 'memory.limit_in_bytes');
+      // Some kernels do not limit swap.
+      look(() =>
+        isNewer
+          ? write(0, groups.memory, 'memory.swap.max')
+          : write(bytes, groups.memory, 'memory.memsw.limit_in_bytes'),
+      );
+    }
+    if (processes > 0) write(processes, groups.pids, 'pids.max');
+  } catch {
+    removeGroups(groups);
+  }
+}
+
+/** The steps with which a shell joins the groups of a session. */
+export function joinGroups(groups: ControlGroups): string[] {
+  return pathsOf(groups).map((path) => `echo $$ > ${quote(join(path, 'cgroup.procs'))}`);
 }
 
 /** A group in use stays. The next removal of the session tries again. */

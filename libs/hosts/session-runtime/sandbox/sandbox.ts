@@ -85,7 +85,7 @@ export interface SandboxLaunch {
   args: string[];
   env: Record<string, string>;
   limits: SessionLimits;
-  /** The control groups that the command creates for itself. */
+  /** The control groups that are made before the command, which joins them. */
   groups?: ControlGroups;
   /** The quota of the session's folder, if it has one. */
   quota?: FolderQuota;

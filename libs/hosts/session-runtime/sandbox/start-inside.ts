@@ -11,6 +11,7 @@ import type { Launch, RunningProcess, SessionProgram } from '../process/first-pr
 import { findInside } from '../process/process-tree.js';
 import { explainSpawnFailure } from '../process/spawn-failure.js';
 import { ApiForwarder } from './api-forwarder.js';
+import { makeGroups } from './control-group.js';
 import type { Egress } from './egress.js';
 import type { EgressProxy } from './egress-proxy.js';
 import { encodeOrder, type InnerAnswer } from './inner-order.js';
@@ -71,7 +72,8 @@ async function startSandbox(
   coming: Coming,
 ): Promise<RunningProcess> {
   const { stdin, openInput } = launch;
-  const { keyring, processor } = sandbox;
+  const { groups, keyring, limits, processor } = sandbox;
+  if (groups !== undefined) makeGroups(groups, limits);
   if (keyring && processor) writeKeyringProgram(keyring, processor);
   const child = spawnSandbox(
     sandbox,
