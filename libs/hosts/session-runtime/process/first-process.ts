@@ -136,7 +136,7 @@ export class FirstProcess {
     stderr.destroy();
     output.end();
     watch?.stop();
-    if (this.sandbox?.groups !== undefined) removeGroups(this.sandbox.groups);
+    if (this.sandbox?.groups !== undefined) await removeGroups(this.sandbox.groups);
     const because = exit.exitCode === 0 ? {} : await this.limitsMet(folder, { ...exit, oomKilled });
     return { ...exit, oomKilled, ...because, ...(strays.found > 0 && { strays }) };
   }

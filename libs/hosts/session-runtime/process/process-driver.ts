@@ -187,7 +187,7 @@ export class ProcessDriver implements RuntimeDriver {
     // A session without a folder was never started.
     if (folder?.hasEnded() === false && !isVoided(folder)) await this.end(id);
     const { dir, sandbox } = this.options;
-    if (sandbox?.groups !== undefined) removeGroups(groupsOf(sandbox.groups, id));
+    if (sandbox?.groups !== undefined) await removeGroups(groupsOf(sandbox.groups, id));
     if (sandbox?.quotas !== undefined) await removeLimitable(sandbox.quotas, join(dir, id));
     await removeFolder(dir, id);
   }

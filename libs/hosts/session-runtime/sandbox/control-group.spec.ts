@@ -1,14 +1,18 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { countsBySandbox, limitingScript } from './apply-limits.js';
 import {
   chooseGroup,
   type ControlGroups,
+  findGroups,
   type GroupFacts,
   groupsOf,
+  joinGroups,
   makeGroups,
   removeGroups,
 } from './control-group.js';
@@ -114,12 +118,27 @@ describe('The groups of a session', () => {
     expect(said).toMatch(/^Max open files +300 +300 /m);
   });
 
-  test('are removed without an error, also where there are none', () => {
+  test('are removed without an error, also where there are none', async () => {
     const groups = { version: 1 as const, memory: join(parent, 'a'), pids: join(parent, 'none') };
     mkdirSync(groups.memory);
-    removeGroups(groups);
+    await removeGroups(groups);
     expect(readdirSync(parent)).toEqual([]);
   });
+});
+
+test('a group is removed when its last process has ended', async () => {
+  const found = findGroups();
+  if ('reason' in found) return;
+  const groups = groupsOf(found.groups, randomUUID());
+  makeGroups(groups, { memoryMb: 0, processes: 0 });
+  const script = [...joinGroups(groups), 'echo joined', 'exec sleep 60'].join('; ');
+  const child = spawn('/bin/sh', ['-c', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+  await once(child.stdout, 'data');
+  const removing = removeGroups(groups);
+  expect(existsSync(groups.memory)).toBe(true);
+  child.kill('SIGKILL');
+  await removing;
+  expect(existsSync(groups.memory)).toBe(false);
 });
 
 test('kernels from 5.14 on count the processes of each sandbox', () => {

@@ -1,5 +1,6 @@
 import { accessSync, constants, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { SessionLimits } from './limits.js';
 import { look } from './mounts.js';
 
@@ -9,6 +10,9 @@ const NEEDED = ['memory', 'pids'];
 /** Gives each session the same share of the cores, however many processes it has. */
 const USEFUL = ['cpu'];
 const MIB = 1_048_576;
+/** A killed process leaves its group some milliseconds later, on a busy machine some hundred. */
+const LOOK_MS = 20;
+const MAX_LOOKS = 50;
 
 /** The folders of control groups by controller: the parents of sessions' groups, or one session's. */
 export interface ControlGroups {
@@ -103,7 +107,7 @@ export function makeGroups(
     }
     if (processes > 0) write(processes, groups.pids, 'pids.max');
   } catch {
-    removeGroups(groups);
+    pathsOf(groups).forEach(removeGroup);
   }
 }
 
@@ -112,14 +116,20 @@ export function joinGroups(groups: ControlGroups): string[] {
   return pathsOf(groups).map((path) => `echo $$ > ${quote(join(path, 'cgroup.procs'))}`);
 }
 
-/** A group in use stays. The next removal of the session tries again. */
-export function removeGroups(groups: ControlGroups): void {
+/** Waits for processes that are ending. A group in use stays; the next removal tries again. */
+export async function removeGroups(groups: ControlGroups): Promise<void> {
   for (const path of pathsOf(groups)) {
-    try {
-      rmdirSync(path);
-    } catch {
-      // There is no such group, or it is in use.
-    }
+    for (let looks = 1; !removeGroup(path) && looks < MAX_LOOKS; looks += 1) await delay(LOOK_MS);
+  }
+}
+
+/** @returns false if it is in use */
+function removeGroup(path: string): boolean {
+  try {
+    rmdirSync(path);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'EBUSY';
   }
 }
 
