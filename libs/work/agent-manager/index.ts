@@ -16,3 +16,4 @@ export {
   staleAgents,
   type StaleAgentRow,
 } from './agents/stale-agents.sql.js';
+export { SHORTEST_INTERVAL, SHORTEST_THRESHOLD, silentFor } from './agents/silent-for.sql.js';

@@ -282,7 +282,10 @@ WHERE workspace_id = $1 AND agent_id = $2
 -- stale_agents
 SELECT a.workspace_id, a.id, a.stale_threshold_seconds, a.live_runs,
   extract(epoch FROM now() - h.last_seen_at)::float8 AS silent_seconds
-FROM agent_heartbeats h JOIN agents a ON a.workspace_id = h.workspace_id AND a.id = h.agent_id
+FROM (SELECT * FROM agent_heartbeats h
+  WHERE h.last_seen_at < now() - make_interval(secs => (SELECT min(stale_threshold_seconds) FROM agents)) OFFSET 0) h
+CROSS JOIN LATERAL (SELECT x.* FROM agents x
+  WHERE x.workspace_id = h.workspace_id AND x.id = h.agent_id OFFSET 0) a
 WHERE h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds)
     AND (a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING')
     AND (a.mode = 'pull' OR (a.live_runs > 0 AND EXISTS (SELECT FROM task_runs lr

@@ -114,9 +114,11 @@ SELECT
     WHERE ss.workspace_id = r.workspace_id AND ss.run_id = r.id)
       ORDER BY r.lease_expires_at LIMIT 1) - now()) * 1000)::float8 AS "expire_leases",
   (extract(epoch FROM (SELECT min(h.last_seen_at + make_interval(secs => a.stale_threshold_seconds))
-    FROM agents a JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id
-  AND h.agent_id = a.id
-WHERE (a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING')
+    FROM (SELECT * FROM agent_heartbeats h
+  WHERE h.last_seen_at < now() - make_interval(secs => (SELECT min(stale_threshold_seconds) FROM agents) - 2) OFFSET 0) h
+CROSS JOIN LATERAL (SELECT x.* FROM agents x
+  WHERE x.workspace_id = h.workspace_id AND x.id = h.agent_id OFFSET 0) a
+    WHERE (a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING')
     AND (a.mode = 'pull' OR (a.live_runs > 0 AND EXISTS (SELECT FROM task_runs lr
       WHERE lr.workspace_id = a.workspace_id AND lr.agent_id = a.id AND lr.state IN ('ASSIGNED', 'WORKING', 'STALE')
         AND lr.lease_by_heartbeat))) AND h.next_expected_at IS DISTINCT FROM 'infinity')) - now()) * 1000)::float8 AS "reap_stale_agents",
@@ -614,10 +616,13 @@ SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer, (t.status = 'PAUSED' AND t.paused_for = 'review') AS waits_for_review
 FROM task_runs r
 JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
-JOIN agents a ON a.workspace_id = r.workspace_id AND a.id = r.agent_id
-LEFT JOIN agent_heartbeats h ON h.workspace_id = r.workspace_id AND h.agent_id = r.agent_id
-WHERE r.state IN ('ASSIGNED', 'WORKING', 'STALE') AND r.lease_by_heartbeat AND r.lease_expires_at <= now() AND a.live_runs > 0
-    AND (h.agent_id IS NULL OR h.next_expected_at = 'infinity')
+JOIN (SELECT h.workspace_id, h.agent_id FROM agent_heartbeats h WHERE h.next_expected_at = 'infinity'
+  UNION ALL
+  SELECT a.workspace_id, a.id FROM agents a WHERE $3::boolean AND a.live_runs > 0
+    AND NOT EXISTS (SELECT FROM agent_heartbeats h
+      WHERE h.workspace_id = a.workspace_id AND h.agent_id = a.id)
+  OFFSET 0) a ON a.workspace_id = r.workspace_id AND a.agent_id = r.agent_id
+WHERE r.state IN ('ASSIGNED', 'WORKING', 'STALE') AND r.lease_by_heartbeat AND r.lease_expires_at <= now()
   AND ($2::uuid IS NULL OR r.workspace_id = $2)
 ORDER BY r.workspace_id, r.task_id
 LIMIT $1
@@ -883,10 +888,14 @@ RETURNING p.workspace_id
 
 -- mark_stale_runs
 WITH unresponsive AS MATERIALIZED (
-  SELECT r.workspace_id, r.id FROM task_runs r
-  JOIN agents a ON a.workspace_id = r.workspace_id AND a.id = r.agent_id
-  JOIN agent_heartbeats h ON h.workspace_id = r.workspace_id AND h.agent_id = r.agent_id
-  WHERE r.state = 'WORKING' AND r.lease_by_heartbeat
+  SELECT r.workspace_id, r.id FROM (SELECT * FROM agent_heartbeats h
+  WHERE h.last_seen_at < now() - make_interval(secs => 2 * (SELECT min(heartbeat_interval_seconds) FROM agents)) OFFSET 0) h
+CROSS JOIN LATERAL (SELECT x.* FROM agents x
+  WHERE x.workspace_id = h.workspace_id AND x.id = h.agent_id OFFSET 0) a
+  CROSS JOIN LATERAL (SELECT x.* FROM task_runs x
+    WHERE x.workspace_id = h.workspace_id AND x.agent_id = h.agent_id AND x.state = 'WORKING'
+    OFFSET 0) r
+  WHERE r.lease_by_heartbeat
     AND h.last_seen_at < now() - make_interval(secs => 2 * a.heartbeat_interval_seconds)
     AND h.next_expected_at IS DISTINCT FROM 'infinity'
     AND ($2::uuid IS NULL OR r.workspace_id = $2)

@@ -22,13 +22,12 @@ function columns(): string[] {
 
 /**
  * Reads when the next row of each step is due, by the database's clock. The coordinator asks once a
- * second and after each cycle. Therefore each part reads the first entry of an index; only agents
- * are all read.
+ * second and after each cycle. Therefore each part reads the first entry of an index. Only push
+ * agents and heartbeats are all read, and of the other agents those that are silent.
  *
  * Indexes: agent_tasks_retry_due_idx, agent_tasks_queue_expiry_idx, agent_tasks_unsettled_idx,
- * task_runs_conflict_idx, task_runs_lease_idx, task_runs_deadline_idx. agents and agent_heartbeats
- * are read once and hashed. Measured with 100,000 tasks, 10,000 live runs and 1,000 agents: 4 ms.
- * Of these, 3 ms skip the leases that heartbeats renew, and 0.8 ms read the agents.
+ * task_runs_conflict_idx, task_runs_lease_idx, task_runs_deadline_idx, agents_stale_threshold_idx.
+ * Measured with 1,000,000 tasks, 100,000 live runs and 10,000 agents: 3 ms.
  */
 export const readDues = query<Dues>('coordinator_read_dues', `\nSELECT\n${columns().join(',\n')}`);
 

@@ -43,6 +43,8 @@ export interface ReconcilerFacts {
    * a cycle starts for it. A `partly` step runs without `thorough` in all other cycles.
    */
   slow?: true | 'partly';
+  /** Its slow part reads few rows, so it has no rounds and reads all of them. */
+  whole?: true;
   /** It needs all workspaces in view, so a pass over one workspace leaves it out. */
   acrossWorkspaces?: true;
 }

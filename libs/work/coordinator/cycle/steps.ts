@@ -24,9 +24,8 @@ export const stepsProvider = {
     }),
 };
 
-/** A step that is slow in part reads few rows, and so all of them. */
-function roundsOf({ name, slow }: ReconcilerFacts, database: Database): Round | undefined {
-  if (slow !== true) return undefined;
+function roundsOf({ name, slow, whole }: ReconcilerFacts, database: Database): Round | undefined {
+  if (!slow || whole) return undefined;
   const rounds = new SearchRounds(database, name);
   return (pass, search) => rounds.run(pass, search);
 }

@@ -22,6 +22,7 @@ export class DetectSplitBrain implements Reconciler {
     due: dueAtOnceIf(`EXISTS (SELECT FROM task_runs
     WHERE conflict_seen_at IS NOT NULL AND conflict_told_at IS NULL)`),
     slow: 'partly',
+    whole: true,
   } as const satisfies ReconcilerFacts;
 
   constructor(private readonly wakeUps: WakeUps) {}

@@ -37,20 +37,27 @@ const lockSilentSessions = lostRuns(
 );
 
 /**
- * Leases of agents that have sent no heartbeat since they registered and need not send any. Such an
- * agent never becomes stale, so the lease itself is the limit. Indexes: agents (a scan of few
- * rows), agent_heartbeats (primary key), task_runs_live_agent_idx.
+ * Leases that heartbeats should renew, of agents that owe none: they have sent no heartbeat since
+ * they registered. Such an agent never becomes stale, so the lease itself is the limit. No statement
+ * deletes the heartbeat of an agent with a lease, so agents without one are read only if $3.
+ * Indexes: agent_heartbeats and agents (read once), task_runs_live_agent_idx.
  */
 const lockExpiredRunsWithoutHeartbeats = lostRuns(
   'lock_expired_runs_without_heartbeats',
-  `JOIN agents a ON a.workspace_id = r.workspace_id AND a.id = r.agent_id
-LEFT JOIN agent_heartbeats h ON h.workspace_id = r.workspace_id AND h.agent_id = r.agent_id`,
-  `r.lease_by_heartbeat AND r.lease_expires_at <= now() AND a.live_runs > 0
-    AND (h.agent_id IS NULL OR ${promisesNoHeartbeat('h')})`,
+  `JOIN (SELECT h.workspace_id, h.agent_id FROM agent_heartbeats h WHERE ${promisesNoHeartbeat('h')}
+  UNION ALL
+  SELECT a.workspace_id, a.id FROM agents a WHERE $3::boolean AND a.live_runs > 0
+    AND NOT EXISTS (SELECT FROM agent_heartbeats h
+      WHERE h.workspace_id = a.workspace_id AND h.agent_id = a.id)
+  OFFSET 0) a ON a.workspace_id = r.workspace_id AND a.agent_id = r.agent_id`,
+  'r.lease_by_heartbeat AND r.lease_expires_at <= now()',
   'r.workspace_id, r.task_id',
 );
 
-/** Ends runs with an expired lease that no heartbeats renew. Their tasks are retried or fail. */
+/**
+ * Ends runs with an expired lease that no heartbeats renew. Their tasks are retried or fail. Only the
+ * search for agents without a heartbeat is slow.
+ */
 @Injectable()
 export class ExpireLeases implements Reconciler {
   static readonly facts = {
@@ -62,6 +69,8 @@ export class ExpireLeases implements Reconciler {
     due: dueAt(`(SELECT r.lease_expires_at FROM task_runs r
     WHERE ${isLiveRun('r')} AND NOT r.lease_by_heartbeat AND NOT ${hasSession('r')}
       ORDER BY r.lease_expires_at LIMIT 1)`),
+    slow: 'partly',
+    whole: true,
   } as const satisfies ReconcilerFacts;
 
   constructor(
@@ -72,7 +81,11 @@ export class ExpireLeases implements Reconciler {
   async sweep(pass: Pass): Promise<SweepResult> {
     const loss = { reason: 'lease_expired', message: 'The lease of its run expired' } as const;
     const own = await this.runs.end(pass, { ...loss, lock: lockExpiredRuns });
-    const others = await this.runs.end(pass, { ...loss, lock: lockExpiredRunsWithoutHeartbeats });
+    const others = await this.runs.end(pass, {
+      ...loss,
+      lock: lockExpiredRunsWithoutHeartbeats,
+      params: [pass.scope.thorough],
+    });
     const silent = await this.runs.end(pass, {
       ...loss,
       lock: lockSilentSessions,

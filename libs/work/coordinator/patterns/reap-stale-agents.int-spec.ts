@@ -145,3 +145,28 @@ describe('a deadline in Valkey', () => {
     expect(await countReaped()).toBe(1);
   });
 });
+
+describe('agents with different thresholds', () => {
+  it('each agent is judged by its own threshold', async () => {
+    const [patient, hasty] = [await workspace.newAgent(), await workspace.newAgent()];
+    await allHeartbeat();
+    await server.db.owner.query('UPDATE agents SET stale_threshold_seconds = 1_000 WHERE id = $1', [
+      patient.id,
+    ]);
+    await server.db.owner.query(
+      'UPDATE agents SET heartbeat_interval_seconds = 1, stale_threshold_seconds = $1 WHERE id = $2',
+      [THRESHOLD_SECONDS, hasty.id],
+    );
+    await server.db.owner.query(
+      `UPDATE agent_heartbeats SET last_seen_at = now() - make_interval(secs => $1)
+        WHERE agent_id = ANY ($2)`,
+      [2 * THRESHOLD_SECONDS, [patient.id, hasty.id]],
+    );
+    expect(await countReaped()).toBe(1);
+    const { rows } = await server.db.owner.query(
+      `SELECT id FROM agents WHERE lifecycle = 'ERROR' AND id = ANY ($1)`,
+      [[patient.id, hasty.id]],
+    );
+    expect(rows).toEqual([{ id: hasty.id }]);
+  });
+});

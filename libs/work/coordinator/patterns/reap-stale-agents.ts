@@ -1,5 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { markAgentsStale, type StaleAgentRow, staleAgents } from '#lib/agent-manager';
+import {
+  markAgentsStale,
+  SHORTEST_THRESHOLD,
+  silentFor,
+  type StaleAgentRow,
+  staleAgents,
+} from '#lib/agent-manager';
 import { Database, firstRow, query } from '#lib/database';
 import { agentKey, type AgentPlace } from '#lib/kernel';
 import { countByWorkspace, heartbeatExpected, type SweepResult } from '#lib/transitions';
@@ -10,6 +16,7 @@ import { EventLog } from '../status/event-log.js';
 import { LivenessObserver } from '../liveness/liveness-observer.js';
 import type { Pass } from '../cycle/pass.js';
 import type { Reconciler, ReconcilerFacts } from '../cycle/reconciler.js';
+import { WATCH_MS } from '../domain/next-cycle.js';
 import { dueAt } from './due.sql.js';
 
 const AGENTS = `agents a JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id
@@ -44,8 +51,10 @@ export class ReapStaleAgents implements Reconciler {
     name: 'reap_stale_agents',
     counter: 'deadWorkersFound',
     moves: 'agents unresponsive for longer than their threshold: ERROR',
+    // Reads only agents that can be due before the next check.
     due: dueAt(`(SELECT min(h.last_seen_at + make_interval(secs => a.stale_threshold_seconds))
-    FROM ${AGENTS})`),
+    FROM ${silentFor(`${SHORTEST_THRESHOLD} - ${(2 * WATCH_MS) / 1_000}`)}
+    WHERE ${heartbeatExpected('a', 'h')})`),
   } as const satisfies ReconcilerFacts;
 
   private readonly guard = new MassFailureGuard();

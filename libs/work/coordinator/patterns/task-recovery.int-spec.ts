@@ -23,10 +23,10 @@ let workspace: TestWorkspace;
 const noFence = () => Promise.resolve();
 const LIMIT = 1000;
 
-const sweep = (pattern: new (...dependencies: never[]) => Reconciler) =>
+const sweep = (pattern: new (...dependencies: never[]) => Reconciler, scope = EVERYWHERE) =>
   server.app
     .get<Reconciler>(pattern, { strict: false })
-    .sweep(new Pass(server.app.get(Database, { strict: false }), noFence, LIMIT, EVERYWHERE));
+    .sweep(new Pass(server.app.get(Database, { strict: false }), noFence, LIMIT, scope));
 
 beforeAll(async () => {
   // A coordinator would run before the test, so the tests call the sweeps themselves.
@@ -119,6 +119,20 @@ describe('the lease of an agent that registered and never sent a heartbeat', () 
       [runId],
     );
     await sweep(ExpireLeases);
+    expect(await read(id)).toMatchObject({ status: 'ABORTED', abortReason: 'lease_expired' });
+  });
+
+  it('the lease of an agent whose heartbeat was deleted ends within a slow search', async () => {
+    const { id, agent, runId } = await claimed();
+    await sql(`DELETE FROM agent_heartbeats WHERE agent_id = $1`, [agent.id]);
+    await sql(
+      `UPDATE task_runs SET lease_by_heartbeat = true,
+        lease_expires_at = now() - interval '1 second' WHERE id = $1`,
+      [runId],
+    );
+    await sweep(ExpireLeases);
+    expect(await statusOf(id)).toBe('RUNNING');
+    await sweep(ExpireLeases, { ...EVERYWHERE, thorough: true });
     expect(await read(id)).toMatchObject({ status: 'ABORTED', abortReason: 'lease_expired' });
   });
 });

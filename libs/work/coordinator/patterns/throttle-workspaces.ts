@@ -25,6 +25,7 @@ export class ThrottleWorkspaces implements Reconciler {
     moves: 'limits of concurrent runs, while budgets would not last',
     due: dueAtOnceIf(hasOutdatedThrottles),
     slow: 'partly',
+    whole: true,
   } as const satisfies ReconcilerFacts;
 
   constructor(
