@@ -1789,8 +1789,21 @@ WITH push AS MATERIALIZED (
     (sum(a.live_runs) OVER (PARTITION BY a.workspace_id))::int AS workspace_runs
   FROM agents a WHERE a.mode = 'push' AND a.lifecycle <> 'TERMINATED'
 ),
+kind AS MATERIALIZED (
+  SELECT DISTINCT workspace_id, capabilities, dedicated_to, task_types FROM push WHERE free
+),
+filled AS MATERIALIZED (
+  SELECT q.* FROM (
+    SELECT c.workspace_id, c.key, c.capabilities
+    FROM (SELECT DISTINCT workspace_id FROM kind) d
+    JOIN capability_sets c ON c.workspace_id = d.workspace_id
+    WHERE EXISTS (SELECT FROM kind k WHERE k.workspace_id = c.workspace_id
+      AND (c.capabilities <@ k.capabilities AND c.capabilities @> k.dedicated_to)) OFFSET 0) q
+  WHERE EXISTS (SELECT FROM agent_tasks t WHERE t.workspace_id = q.workspace_id
+    AND t.capability_key = q.key AND (t.status = 'PENDING' AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now()) AND t.unmet_dependencies = 0))
+),
 waiting AS MATERIALIZED (
-  SELECT c.workspace_id, c.key, c.capabilities, w.paused, w.budgets
+  SELECT c.*, w.paused, w.budgets
   FROM (SELECT d.workspace_id, ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = d.workspace_id
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) AS paused, (SELECT jsonb_object_agg(l.scope, l.available) FROM (
     SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b
@@ -1798,8 +1811,17 @@ waiting AS MATERIALIZED (
     UNION ALL
     SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b
       WHERE b.workspace_id = d.workspace_id AND (b.period_start <= now() AND b.covers_until > now()) AND b.task_id IS NOT NULL)) l) AS budgets
-    FROM (SELECT DISTINCT workspace_id FROM push WHERE free) d) w
-  JOIN capability_sets c ON c.workspace_id = w.workspace_id
+    FROM (SELECT DISTINCT workspace_id FROM filled) d
+    WHERE (EXISTS (SELECT FROM workspaces used WHERE used.id = d.workspace_id
+    AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
+      WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
+    OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = d.workspace_id AND p.task_type IS NULL
+      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM workspace_throttles h
+      WHERE h.workspace_id = d.workspace_id AND h.scope_id = d.workspace_id
+        AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = d.workspace_id)) AND NOT EXISTS (SELECT FROM usage_budgets b
+    WHERE b.workspace_id = d.workspace_id AND b.scope_id = d.workspace_id
+    AND (b.period_start <= now() AND b.covers_until > now()) AND b.available <= 0)) OFFSET 0) w
+  JOIN filled c ON c.workspace_id = w.workspace_id
   WHERE EXISTS (SELECT FROM agent_tasks t WHERE t.workspace_id = c.workspace_id AND t.capability_key = c.key
     AND (t.status = 'PENDING'
       AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
@@ -1823,19 +1845,10 @@ waiting AS MATERIALIZED (
     AND (NOT w.budgets ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
       WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.covers_until > now())
         AND b.available < greatest(t.estimated_tokens, 1)))))))
-    AND (EXISTS (SELECT FROM workspaces used WHERE used.id = w.workspace_id
-    AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
-      WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
-    OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = w.workspace_id AND p.task_type IS NULL
-      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM workspace_throttles h
-      WHERE h.workspace_id = w.workspace_id AND h.scope_id = w.workspace_id
-        AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = w.workspace_id)) AND NOT EXISTS (SELECT FROM usage_budgets b
-    WHERE b.workspace_id = w.workspace_id AND b.scope_id = w.workspace_id
-    AND (b.period_start <= now() AND b.covers_until > now()) AND b.available <= 0))
 ),
 able AS MATERIALIZED (
   SELECT k.*
-  FROM (SELECT DISTINCT workspace_id, capabilities, dedicated_to, task_types FROM push WHERE free) k
+  FROM kind k
   WHERE EXISTS (SELECT FROM waiting q WHERE q.workspace_id = k.workspace_id
     AND (q.capabilities <@ k.capabilities AND q.capabilities @> k.dedicated_to)
     AND (k.task_types = '{}' OR EXISTS (
