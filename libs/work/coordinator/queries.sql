@@ -436,6 +436,38 @@ WHERE (t.status IN ('PENDING', 'PAUSED') OR (t.status = 'ABORTED' AND t.retry_at
   THEN t.unmet_dependencies <> (c.edges + t.waits_for_start::int + t.waits_for_slot::int) ELSE c.edges > 0 END
 LIMIT $1
 
+-- find_rivals
+WITH subject AS MATERIALIZED (
+  SELECT j.workspace_id, j.agent_id AS id FROM journal j WHERE j.id > $3::bigint AND j.id <= $4::bigint AND ($2::uuid IS NULL OR j.workspace_id = $2) AND j.agent_id IS NOT NULL
+  UNION
+  SELECT r.workspace_id, r.agent_id
+  FROM (SELECT DISTINCT j.workspace_id, j.task_id FROM journal j
+    WHERE j.id > $3::bigint AND j.id <= $4::bigint AND ($2::uuid IS NULL OR j.workspace_id = $2) AND j.task_id IS NOT NULL) n
+  CROSS JOIN LATERAL (
+    SELECT x.* FROM task_runs x WHERE x.workspace_id = n.workspace_id AND x.task_id = n.task_id
+      AND x.ended_at IS NOT NULL OFFSET 0) r
+  UNION
+  SELECT k.workspace_id, k.id FROM agents k WHERE (k.workspace_id, k.id) > ($5::uuid, $6::uuid)
+    AND (k.workspace_id, k.id) <= ($7::uuid, $8::uuid)
+)
+SELECT s.workspace_id, s.id,
+  (extract(epoch FROM p.after + make_interval(secs => 2 * a.heartbeat_interval_seconds) - now())
+    * 1000)::float8 AS open_ms
+FROM subject s
+CROSS JOIN LATERAL (
+  SELECT x.* FROM agent_heartbeats x WHERE x.workspace_id = s.workspace_id AND x.agent_id = s.id
+    AND x.current_task_id IS NOT NULL OFFSET 0) h
+CROSS JOIN LATERAL (
+  SELECT x.* FROM agent_tasks x WHERE x.workspace_id = s.workspace_id
+    AND x.id = h.current_task_id OFFSET 0) t
+CROSS JOIN LATERAL (
+  SELECT x.* FROM agents x WHERE x.workspace_id = s.workspace_id AND x.id = s.id OFFSET 0) a
+CROSS JOIN LATERAL (SELECT t.assigned_at + make_interval(secs => 2 * a.heartbeat_interval_seconds) AS after) p
+WHERE (t.run_id IS NOT NULL AND t.agent_id IS DISTINCT FROM h.agent_id)
+  AND (h.last_seen_at > p.after
+    OR now() < p.after + make_interval(secs => 2 * a.heartbeat_interval_seconds))
+LIMIT $1
+
 -- find_stray_runs
 WITH subject AS MATERIALIZED (
   SELECT j.workspace_id, j.task_id AS id FROM journal j WHERE j.id > $3::bigint AND j.id <= $4::bigint AND ($2::uuid IS NULL OR j.workspace_id = $2) AND j.task_id IS NOT NULL

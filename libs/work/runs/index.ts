@@ -25,7 +25,9 @@ export {
 } from './store/hand-out.sql.js';
 export { hasSession, isKeptByReports } from './leases/session-lease.sql.js';
 export {
-  type ConflictRow,
-  noteConflictsOfHeartbeats,
   announceConflicts,
+  type ConflictRow,
+  namesTaskOfAnother,
+  noteConflictsOfHeartbeats,
+  provesWorkAfter,
 } from './store/conflicts.sql.js';

@@ -1989,12 +1989,11 @@ RETURNING r.id
 -- note_conflicts_of_heartbeats
 WITH rival AS MATERIALIZED (
   SELECT h.workspace_id, h.agent_id, t.id AS task_id, t.generation
-  FROM agent_heartbeats h
+  FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid)
+  JOIN agent_heartbeats h ON h.workspace_id = m.workspace_id AND h.agent_id = m.id
   JOIN agents a ON a.workspace_id = h.workspace_id AND a.id = h.agent_id
   JOIN agent_tasks t ON t.workspace_id = h.workspace_id AND t.id = h.current_task_id
-  WHERE t.run_id IS NOT NULL AND t.agent_id IS DISTINCT FROM h.agent_id
-    AND h.last_seen_at > t.assigned_at + make_interval(secs => 2 * a.heartbeat_interval_seconds)
-    AND ($1::uuid IS NULL OR h.workspace_id = $1)
+  WHERE (t.run_id IS NOT NULL AND t.agent_id IS DISTINCT FROM h.agent_id) AND h.last_seen_at > t.assigned_at + make_interval(secs => 2 * a.heartbeat_interval_seconds)
 ),
 latest AS MATERIALIZED (
   SELECT DISTINCT ON (r.workspace_id, r.task_id, r.agent_id) r.workspace_id, r.id

@@ -30,17 +30,22 @@ export class Pass {
   }
 
   /**
-   * Reads the rows of a search (`store/searches.sql.ts`), without locks, each id once.
+   * Reads the rows of a search (`store/searches.sql.ts`), without locks, each key once.
    *
    * @param limit number of rows after which it ends
    */
-  async search<Row extends { id: string }>(sql: Sql<Row>, limit = this.limit): Promise<Row[]> {
+  async search<Row extends { id: string; workspace_id?: string }>(
+    sql: Sql<Row>,
+    limit = this.limit,
+  ): Promise<Row[]> {
     const found = new Map<string, Row>();
     const { workspaceId } = this.scope;
     const all = this.subjects ? [this.subjects] : windowsOf(this.database, workspaceId);
     for await (const { entries, keys } of all) {
       const params = [limit, workspaceId, ...entries, ...keys.flat()];
-      for (const row of await this.database.service.rows(sql, params)) found.set(row.id, row);
+      for (const row of await this.database.service.rows(sql, params)) {
+        found.set(`${row.workspace_id} ${row.id}`, row);
+      }
       if (found.size >= limit) break;
     }
     return [...found.values()];

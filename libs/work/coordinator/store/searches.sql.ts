@@ -25,6 +25,23 @@ export const SUBJECT_AGENTS = `subject AS MATERIALIZED (
   SELECT k.workspace_id, k.id FROM agents k WHERE ${inKeys('k')}
 )`;
 
+/**
+ * The agents of a round, and those of ended runs of its tasks. Index: the primary keys of journal and
+ * agents, task_runs_task_idx.
+ */
+export const SUBJECT_AGENTS_BEFORE = `subject AS MATERIALIZED (
+  SELECT j.workspace_id, j.agent_id AS id FROM journal j WHERE ${NAMED} AND j.agent_id IS NOT NULL
+  UNION
+  SELECT r.workspace_id, r.agent_id
+  FROM (SELECT DISTINCT j.workspace_id, j.task_id FROM journal j
+    WHERE ${NAMED} AND j.task_id IS NOT NULL) n
+  CROSS JOIN LATERAL (
+    SELECT x.* FROM task_runs x WHERE x.workspace_id = n.workspace_id AND x.task_id = n.task_id
+      AND x.ended_at IS NOT NULL OFFSET 0) r
+  UNION
+  SELECT k.workspace_id, k.id FROM agents k WHERE ${inKeys('k')}
+)`;
+
 /** The workspaces of a round that have budgets. Index: the primary keys. */
 export const SUBJECT_TREASURIES = `subject AS MATERIALIZED (
   SELECT n.workspace_id

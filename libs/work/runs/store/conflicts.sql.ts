@@ -49,24 +49,34 @@ WHERE s.run_id = ANY($1::uuid[]) AND r.workspace_id = s.workspace_id AND r.id = 
 RETURNING r.id`,
 );
 
+/** SQL: heartbeat `h` names the task `t`, which another agent than its own holds. */
+export const namesTaskOfAnother = (h: string, t: string) =>
+  `(${t}.run_id IS NOT NULL AND ${t}.agent_id IS DISTINCT FROM ${h}.agent_id)`;
+
 /**
- * Marks the last run of agents whose heartbeats name a task, two heartbeats after another agent got
- * it. One heartbeat can be older than that, and an agent is told to stop soon after.
+ * SQL: the time after which a heartbeat of the agent `a` proves that it still works on the task `t`.
+ * One heartbeat can be older than that, and an agent is told to stop soon after.
+ */
+export const provesWorkAfter = (t: string, a: string) =>
+  `${t}.assigned_at + make_interval(secs => 2 * ${a}.heartbeat_interval_seconds)`;
+
+/**
+ * Marks the last run of these agents if their heartbeats name a task, two heartbeats after another
+ * agent got it.
  *
- * As the service role. agent_heartbeats is read once (one row per agent), then primary keys and
- * task_runs_task_idx. $1 workspace or NULL.
+ * As the service role. Indexes: primary keys and task_runs_task_idx. $1 JSON array of
+ * {workspace_id, id} of agents.
  */
 export const noteConflictsOfHeartbeats = command<{ id: string }>(
   'note_conflicts_of_heartbeats',
   `
 WITH rival AS MATERIALIZED (
   SELECT h.workspace_id, h.agent_id, t.id AS task_id, t.generation
-  FROM agent_heartbeats h
+  FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid)
+  JOIN agent_heartbeats h ON h.workspace_id = m.workspace_id AND h.agent_id = m.id
   JOIN agents a ON a.workspace_id = h.workspace_id AND a.id = h.agent_id
   JOIN agent_tasks t ON t.workspace_id = h.workspace_id AND t.id = h.current_task_id
-  WHERE t.run_id IS NOT NULL AND t.agent_id IS DISTINCT FROM h.agent_id
-    AND h.last_seen_at > t.assigned_at + make_interval(secs => 2 * a.heartbeat_interval_seconds)
-    AND ($1::uuid IS NULL OR h.workspace_id = $1)
+  WHERE ${namesTaskOfAnother('h', 't')} AND h.last_seen_at > ${provesWorkAfter('t', 'a')}
 ),
 latest AS MATERIALIZED (
   SELECT DISTINCT ON (r.workspace_id, r.task_id, r.agent_id) r.workspace_id, r.id
