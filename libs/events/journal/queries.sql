@@ -33,7 +33,9 @@ SELECT h.settled, j.id, j.workspace_id, j.event, j.log_event, j.task_id, j.versi
   round(date_part('epoch', date_trunc('milliseconds', j.created_at)) * 1000) AS created_at
 FROM (SELECT pg_snapshot_xmin(pg_current_snapshot()) >= $3::xid8 AS settled) h
 LEFT JOIN LATERAL (
-  SELECT * FROM journal WHERE h.settled AND id > $1 AND id <= $2 ORDER BY id LIMIT $4) j ON true
+  SELECT * FROM journal WHERE h.settled AND id > $1 AND id <= $2
+    AND ($5::uuid[] IS NULL OR workspace_id = ANY ($5))
+  ORDER BY id LIMIT $4) j ON true
 ORDER BY j.id
 
 -- journal_read_ends

@@ -236,6 +236,9 @@ SELECT t.id, t.title AS name FROM agent_tasks t WHERE t.workspace_id = $1 AND t.
 UNION ALL
 SELECT a.id, a.name FROM agents a WHERE a.workspace_id = $1 AND a.id = ANY ($3::uuid[])
 
+-- webhooks_read_subscribed
+SELECT DISTINCT workspace_id FROM webhooks WHERE disabled_at IS NULL LIMIT $1
+
 -- webhooks_read_subscriptions
 SELECT w.workspace_id, w.id, w.events, (extract(epoch FROM w.created_at) * 1000)::float8 AS created_at FROM webhooks w
 WHERE w.workspace_id = ANY ($1::uuid[]) AND w.disabled_at IS NULL

@@ -25,6 +25,12 @@ export interface Consumer {
    * died, with the same numbers.
    */
   consume(messages: readonly Message[], work: Work): Promise<void>;
+  /**
+   * The workspaces whose messages it needs, or undefined for all. Default: all. It is called after
+   * the events of a batch were committed, and rows of other workspaces are then not read. The
+   * consumer can still get messages of every workspace. If it asks for numbers, it must need all.
+   */
+  workspaces?(): Promise<readonly string[] | undefined>;
   /** Whether it can process messages now. Default: true. */
   isOpen?(): boolean;
   /** Calls back when it can process messages (again). @returns removes the listener */

@@ -381,6 +381,60 @@ describe('the relay', () => {
     expect(await unpublished()).toBe(4);
   });
 
+  it('a consumer of some workspaces misses none of their events, and few others reach it', async () => {
+    const [own, later, other] = [
+      await aWorkspace(db.owner),
+      await aWorkspace(db.owner),
+      await aWorkspace(db.owner),
+    ];
+    const consumer = aConsumer('some');
+    const wanted = [own];
+    const some: Consumer = { ...consumer, workspaces: () => Promise.resolve([...wanted]) };
+    const heardBy = (workspaceId: string) =>
+      consumer.heard
+        .filter((each) => each.workspaceId === workspaceId)
+        .map(({ body }) => Number(body['n']));
+    // More rows than a batch without the answer has, and than one with it searches.
+    await addEvents([other], 55_000);
+    await addEvents([own], 1_500, 55_000);
+    const { relay } = await aServer(some);
+    relay.start();
+    await waitFor('its events', () => heardBy(own).length === 1_500);
+    expect(heardBy(own)).toEqual(Array.from({ length: 1_500 }, (_, n) => 55_000 + n));
+    expect(heardBy(other).length).toBeLessThan(5_000);
+
+    wanted.push(later);
+    await addEvents([later], 3, 60_000);
+    relay.nudge();
+    await waitFor('those of the later one', () => heardBy(later).length === 3);
+    expect(heardBy(later)).toEqual([60_000, 60_001, 60_002]);
+  });
+
+  it('a consumer names its workspaces only after the events of the batch are committed', async () => {
+    const workspaceId = await aWorkspace(db.owner);
+    let named = 0;
+    const some: Consumer = {
+      ...aConsumer('some'),
+      workspaces: () => {
+        named += 1;
+        return Promise.resolve([]);
+      },
+    };
+    const { relay } = await aServer(some);
+    const cursor = relay.loops[1]?.cursor as JournalCursor;
+    const late = await aWriter();
+    await late.query('BEGIN');
+    await late.query(ADD_EVENTS, [[workspaceId], 0, 0]);
+    await addEvents([workspaceId], 2_000, 1);
+    expect(await cursor.read()).toMatchObject({ kind: 'held_back' });
+    expect(named).toBe(0);
+    await late.query('COMMIT');
+    await waitFor('a batch', async () => (await cursor.read()).kind === 'batch');
+    await cursor.done();
+    expect(await cursor.read()).toMatchObject({ kind: 'batch', messages: [], full: false });
+    expect(named).toBeGreaterThan(0);
+  });
+
   it('a slow consumer that reports progress keeps its batch', async () => {
     const workspaceId = await aWorkspace(db.owner);
     let isDone = false;

@@ -40,6 +40,12 @@ export type Reading =
 /** The start of a consumer that is new to the database: the oldest stored event or the next one. */
 export type Beginning = 'oldest' | 'next';
 
+interface JournalConsumer {
+  name: string;
+  begins?: Beginning;
+  workspaces?(): Promise<readonly string[] | undefined>;
+}
+
 /** One consumer's position in the journal. One process at a time reads on from it. */
 export class JournalCursor {
   readonly owner = randomUUID();
@@ -54,12 +60,12 @@ export class JournalCursor {
 
   constructor(
     private readonly database: Database,
-    private readonly consumer: { name: string; begins?: Beginning },
+    private readonly consumer: JournalConsumer,
     batchSize: number,
     /** Recent messages in memory, shared by all consumers of the process. */
     private readonly tail?: JournalTail,
   ) {
-    this.reader = new JournalReader(database, batchSize);
+    this.reader = new JournalReader(database, batchSize, () => consumer.workspaces?.());
   }
 
   async outlook(): Promise<Outlook> {

@@ -23,6 +23,11 @@ export interface Drawn {
   xid: string;
 }
 
+type Workspaces = () => Promise<readonly string[] | undefined> | undefined;
+
+/** Ids in one batch of some workspaces, because the rows of all workspaces are searched for it. */
+const SEARCHED = 50_000n;
+
 /**
  * Reads the journal in the order of the ids, never past a transaction that may still write below
  * them. So nothing is skipped, and the order is the same at every read. No crash of Postgres takes
@@ -38,6 +43,8 @@ export class JournalReader {
   constructor(
     private readonly database: Database,
     private readonly batchSize: number,
+    /** The workspaces whose rows are read, or undefined for all. */
+    private readonly workspaces: Workspaces = () => undefined,
   ) {}
 
   /**
@@ -59,8 +66,11 @@ export class JournalReader {
     }
     const { horizon } = this;
     if (!horizon) throw new Error('The journal is read without a horizon');
-    const { last, xid, since } = horizon;
-    const params = [from, last, xid, this.batchSize];
+    const { xid, since } = horizon;
+    // Rows below a horizon that was reached are older than the answer, so it misses no workspace.
+    const workspaces = horizon.onDisk ? await this.workspaces() : undefined;
+    const last = workspaces ? nearer(from, horizon.last) : horizon.last;
+    const params = [from, last, xid, this.batchSize, workspaces];
     const found = await this.database.service.rows(readBatch, params);
     if (!found[0]?.settled) return { kind: 'held_back', forMs: performance.now() - since };
     if (!horizon.onDisk) {
@@ -70,7 +80,13 @@ export class JournalReader {
       horizon.onDisk = true;
     }
     const rows = found.filter((row): row is JournalRow & { settled: boolean } => row.id !== null);
-    const full = rows.length >= this.batchSize;
-    return { kind: 'batch', rows, full, from, to: full ? (rows.at(-1)?.id ?? last) : last };
+    const isCut = rows.length >= this.batchSize;
+    const to = isCut ? (rows.at(-1)?.id ?? last) : last;
+    return { kind: 'batch', rows, full: isCut || to !== horizon.last, from, to };
   }
+}
+
+function nearer(from: string, last: string): string {
+  const end = BigInt(from) + SEARCHED;
+  return end < BigInt(last) ? `${end}` : last;
 }

@@ -76,6 +76,18 @@ describe('a replay', () => {
 });
 
 describe('the consumer', () => {
+  it('a workspace needs events while one of its webhooks is enabled', async () => {
+    const consumer = server.app.get(WebhookConsumer, { strict: false });
+    const needsEvents = async () => (await consumer.workspaces())?.includes(at.workspace.id);
+    expect(await needsEvents()).toBe(false);
+    const webhook = await at.make();
+    expect(await needsEvents()).toBe(true);
+    await enable(webhook, false);
+    expect(await needsEvents()).toBe(false);
+    await enable(webhook, true);
+    expect(await needsEvents()).toBe(true);
+  });
+
   it('the deliveries of a batch are added in slices', async () => {
     const webhooks = await Promise.all([1, 2, 3].map(() => at.make({ events: ['task.created'] })));
     const timestamp = new Date(Date.now() + 1_000).toISOString();

@@ -5,6 +5,7 @@ import { WebhookSenders } from './webhook-senders.js';
 import {
   insertDeliveries,
   lockAll,
+  readSubscribed,
   readSubscriptions,
   type Subscription,
 } from '../store/deliveries.sql.js';
@@ -18,6 +19,9 @@ interface NewDelivery {
   payload: string;
   occurred_at: unknown;
 }
+
+/** Workspaces by which the journal is searched. With more, all its rows are read. */
+const WORKSPACES = 1_000;
 
 /** Deliveries in one transaction, which limits the time for which their webhooks are locked. */
 const SLICE = 1_000;
@@ -34,6 +38,11 @@ export class WebhookConsumer implements Consumer {
     private readonly database: Database,
     private readonly senders: WebhookSenders,
   ) {}
+
+  async workspaces(): Promise<readonly string[] | undefined> {
+    const rows = await this.database.service.rows(readSubscribed, [WORKSPACES + 1]);
+    return rows.length > WORKSPACES ? undefined : rows.map((row) => row.workspace_id);
+  }
 
   async consume(messages: readonly Message[], work?: Pick<Work, 'goesOn'>): Promise<void> {
     const workspaces = [...new Set(messages.map(({ workspaceId }) => workspaceId))];

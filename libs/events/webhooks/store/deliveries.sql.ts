@@ -215,6 +215,12 @@ SELECT w.workspace_id, w.id, w.events, (extract(epoch FROM w.created_at) * 1000)
 WHERE w.workspace_id = ANY ($1::uuid[]) AND w.disabled_at IS NULL`,
 );
 
+/** At most $1 workspaces with enabled webhooks. Webhooks are few, so all are read. */
+export const readSubscribed = query<{ workspace_id: string }>(
+  'webhooks_read_subscribed',
+  `SELECT DISTINCT workspace_id FROM webhooks WHERE disabled_at IS NULL LIMIT $1`,
+);
+
 /**
  * Removes the bodies of at most $1 delivered messages that are older than a day. A delivery that is
  * being replayed is left alone. Index: webhook_deliveries_body_idx, which has no other rows than
