@@ -17,6 +17,11 @@ const END = '<!-- So far. -->';
 
 const PAGE = 'docs/events.md';
 
+/** The event with an example. The OpenAPI document has one of each. */
+const EXAMPLE = 'task.status_changed';
+
+const FEWEST_TO_SHARE = 3;
+
 /** Returns the page on events with the catalogue inserted. */
 export function generateEvents(root: string): Generated {
   return { files: { [PAGE]: withCatalogue(readFileSync(join(root, PAGE), 'utf8')) } };
@@ -29,25 +34,61 @@ function withCatalogue(page: string): string {
   const [before, rest] = page.split(BEGIN);
   const after = rest?.split(END)[1];
   if (before === undefined || after === undefined) throw new Error(`The page lacks ${BEGIN}`);
-  const events = EVENT_NAMES.map(sectionOf).join('\n');
+  const prefixes = new Set(EVENT_NAMES.map(prefixOf));
+  const events = [...prefixes].map(groupOf).join('\n');
   return [before, BEGIN, `\n\n${events}\n${words()}\n`, END, after].join('');
 }
 
-function sectionOf(name: EventName): string {
-  const { about, fields }: CataloguedEvent = CATALOGUE[name];
-  const rows = Object.entries(fields).map(([key, { about: words, schema, optional }]) => [
+/** Returns the sections of the events with a prefix, after the fields that all of them have. */
+function groupOf(prefix: string): string {
+  const names = EVENT_NAMES.filter((name) => prefixOf(name) === prefix);
+  const shared = names.length < FEWEST_TO_SHARE ? new Set<string>() : sharedRows(names);
+  const rows = rowsOf(names[0] as EventName).filter((row) => shared.has(keyOf(row)));
+  const head =
+    rows.length === 0
+      ? []
+      : [`### \`${prefix}.…\`\n\nEach of these events has the fields:\n\n${tableOf(rows)}`];
+  return [...head, ...names.map((name) => sectionOf(name, shared))].join('\n');
+}
+
+function prefixOf(name: string): string {
+  return name.split('.')[0] ?? name;
+}
+
+function sharedRows(names: EventName[]): Set<string> {
+  const [first = [], ...others] = names.map((name) => rowsOf(name).map(keyOf));
+  return new Set(first.filter((key) => others.every((each) => each.includes(key))));
+}
+
+function sectionOf(name: EventName, shared: Set<string>): string {
+  const { about }: CataloguedEvent = CATALOGUE[name];
+  const rows = rowsOf(name).filter((row) => !shared.has(keyOf(row)));
+  const parts = [`### \`${name}\``, `${about}.`];
+  if (rows.length > 0) parts.push(tableOf(rows).trimEnd());
+  if (name === EXAMPLE) parts.push(`\`\`\`json\n${exampleText()}\n\`\`\``);
+  return `${parts.join('\n\n')}\n`;
+}
+
+function exampleText(): string {
+  // Prints lists on one line, like the formatter.
+  return JSON.stringify(exampleOf(EXAMPLE), null, 2).replace(/\[\s+("[^"]*")\s+\]/g, '[$1]');
+}
+
+function rowsOf(name: EventName): string[][] {
+  const { fields }: CataloguedEvent = CATALOGUE[name];
+  return Object.entries(fields).map(([key, { about: words, schema, optional }]) => [
     `\`${key}\``,
     `${typeOf(schema)}${schema.nullable ? ' or null' : ''}${optional ? ', or left out' : ''}`,
     words + (schema.enum ? `: ${schema.enum.map((one) => `\`${one}\``).join(', ')}` : ''),
   ]);
-  // Prints lists on one line, like the formatter.
-  const example = JSON.stringify(exampleOf(name), null, 2).replace(/\[\s+("[^"]*")\s+\]/g, '[$1]');
-  return [
-    `### \`${name}\``,
-    `${about}.`,
-    aligned([['field', 'type', ''], ...rows]).trimEnd(),
-    `\`\`\`json\n${example}\n\`\`\`\n`,
-  ].join('\n\n');
+}
+
+function tableOf(rows: string[][]): string {
+  return aligned([['field', 'type', ''], ...rows]);
+}
+
+function keyOf(row: string[]): string {
+  return row.join('|');
 }
 
 function typeOf({ type, format, items }: CataloguedEvent['fields'][string]['schema']): string {

@@ -3,17 +3,19 @@ import { DOCUMENTS } from '../../test/seeds/promises/index.js';
 import { aligned } from '../shared/table.js';
 import type { Generated } from './generated.js';
 
+/** Maximum length of a line. */
+const COLUMNS = 120;
+
 const HEAD = `# The founding documents
 
-Five documents described an orchestrator of agents before Drover was built: their requests, rows,
-keys, states and commands. Drover is one program for the clients of all five.
+Five documents described an orchestrator of agents before Drover was built. Drover is one program for the
+clients of all five. This page lists their promises. \`npm run generate\` writes it from the list that the tests in
+[test/seeds](../test/seeds/README.md) use. A file in parentheses is another test that proves a promise.
 
-This page lists their promises. \`npm run generate\` writes it from the list that the tests in
-[test/seeds](../test/seeds/README.md) use. Another test proves a promise if the last column names its file.
-
-- **holds**: the promise is kept word for word. Ids, hosts and tokens are Drover's.
+- **holds**: the promise is kept word for word. Ids, hosts and tokens are Drover's. The lists have these
+  promises.
 - **differs**: Drover decides otherwise, because the documents contradict each other or a safer way
-  exists. The table says how, and a test proves it.
+  exists. A test proves what the table says.
 - **not yet**: Drover does not keep the promise. A test fails as soon as it does.
 `;
 
@@ -37,13 +39,34 @@ function chapterOf({ title, sections }: FoundingDocument): string {
 }
 
 function sectionOf(section: Section): string {
-  const rows = promisesOf(section).map(({ says, state, here, provenBy }) => [
-    escaped(says),
-    state,
-    escaped(here),
-    provenBy ? `\`${provenBy.file}\`` : '',
-  ]);
-  return `### ${section.title}\n\n${aligned([['promise', 'state', 'Drover', 'test'], ...rows])}`;
+  const kept = promisesOf(section).filter(({ state, here }) => state === 'holds' && !here);
+  const others = promisesOf(section).filter((one) => !kept.includes(one));
+  const parts = [`### ${section.title}\n`];
+  if (kept.length > 0) parts.push(`${kept.map(lineOf).join('\n')}\n`);
+  if (others.length > 0) {
+    const rows = others.map((one) => [escaped(one.says), one.state, hereOf(one)]);
+    parts.push(aligned([['promise', 'state', 'Drover'], ...rows]));
+  }
+  return parts.join('\n');
+}
+
+function lineOf({ says, provenBy }: Promised): string {
+  return wrapped(`- ${says}${provenBy ? ` (\`${provenBy.file}\`)` : ''}`);
+}
+
+/** Breaks the line of a list at spaces, like the other pages. */
+function wrapped(line: string): string {
+  const lines = [''];
+  for (const word of line.split(' ')) {
+    const last = lines.at(-1) ?? '';
+    if (last !== '' && last.length + word.length >= COLUMNS) lines.push(`  ${word}`);
+    else lines[lines.length - 1] = last === '' ? word : `${last} ${word}`;
+  }
+  return lines.join('\n');
+}
+
+function hereOf({ here, provenBy }: Promised): string {
+  return [escaped(here), provenBy ? `(\`${provenBy.file}\`)` : ''].filter(Boolean).join(' ');
 }
 
 function promisesOf({ promises }: Section): Promised[] {
