@@ -43,11 +43,11 @@ const PROGRAMS: Program[] = [
 const HEAD = `# Settings
 
 Programs read their settings from the environment. An empty variable counts as not set. If a value is wrong,
-the program names the setting and the accepted values, and exits. A program warns of variables that look like
+the program names the setting and the accepted values, and exits. It warns of variables that look like
 misspelt settings, with the nearest name.
 
 Each setting can come from a file: add \`_FILE\` to its name. Give secrets as files, because other processes of
-the user can read an environment.
+the user can read an environment. Worker and gateway also have the [settings of both](#worker-and-gateway).
 
 \`npx @drover/server up\` sets the required settings and passes on the others. It reads \`PORT\` and
 \`DROVER_HOME\`, the folder of its data (\`.drover\` of your home folder; \`npm start\`: of the clone).
@@ -72,7 +72,11 @@ interface Row {
  * @throws Error if a setting has no comment
  */
 export function generateSettings(root: string): Generated {
-  const sections = PROGRAMS.map((program) => `## ${program.title}\n\n${tableOf(root, program)}`);
+  const [serverRows = [], ...others] = PROGRAMS.map((program) => rowsOf(root, program));
+  const shared = others.reduce((all, rows) => all.filter((row) => hasRow(rows, row)));
+  const own = others.map((rows) => rows.filter((row) => !hasRow(shared, row)));
+  const tables = [serverRows, ...own].map((rows, n) => section(PROGRAMS[n]?.title ?? '', rows));
+  const sections = [...tables, section('Worker and gateway', shared)];
   return {
     files: { 'docs/settings.md': [HEAD, ...sections].join('\n'), [NAMES]: namesOf(PROGRAMS) },
   };
@@ -86,23 +90,30 @@ function namesOf(programs: Program[]): string {
   return `${banner}export const SETTINGS: readonly string[] = [\n${lines.join('\n')}\n];\n`;
 }
 
-function tableOf(root: string, { schema, sources }: Program): string {
+/** Whether the rows contain one with the same values. */
+function hasRow(rows: Row[], row: Row): boolean {
+  return rows.some((one) => JSON.stringify(one) === JSON.stringify(row));
+}
+
+function rowsOf(root: string, { schema, sources }: Program): Row[] {
   const text = sources.map((source) => readFileSync(join(root, source), 'utf8')).join('\n');
-  const rows = Object.entries(schema.shape).map(([name, setting]) => {
+  return Object.entries(schema.shape).map(([name, setting]) => {
     const about = commentOf(name, text);
     if (about === undefined) throw new Error(`${name} has no comment in ${sources.join(', ')}`);
     return rowOf(name, setting as z.ZodType, about);
   });
-  return aligned([
-    ['variable', 'required', 'default', 'accepts', 'meaning'],
-    ...rows.map(({ name, required, fallback, takes, about }) => [
-      `\`${name}\``,
-      required,
-      fallback,
-      takes,
-      about,
-    ]),
+}
+
+/** A required setting has the word as its default. */
+function section(title: string, rows: Row[]): string {
+  const cells = rows.map(({ name, required, fallback, takes, about }) => [
+    `\`${name}\``,
+    required || fallback,
+    takes,
+    about,
   ]);
+  const table = aligned([['variable', 'default', 'accepts', 'meaning'], ...cells]);
+  return `## ${title}\n\n${table}`;
 }
 
 function rowOf(name: string, setting: z.ZodType, about: string): Row {
@@ -110,7 +121,7 @@ function rowOf(name: string, setting: z.ZodType, about: string): Row {
   const refusal = setting.safeParse(IMPOSSIBLE).error?.issues[0]?.message ?? '';
   return {
     name,
-    required: left.success ? '' : 'yes',
+    required: left.success ? '' : '**required**',
     fallback: left.success ? shown(left.data) : '',
     takes: refusal.replace(/^must (be|have|hold) /, '').replaceAll('|', '\\|'),
     about: about.replaceAll('|', '\\|'),

@@ -69,8 +69,8 @@ export const variables = z.object({
   /** Prefix of every key, for installations that share one Valkey. */
   VALKEY_KEY_PREFIX: z.string().max(64).default(''),
   /**
-   * Keep views of tasks, runs and agents in Valkey, for programs beside the servers. Use the same
-   * value for all servers.
+   * Keep views of tasks, runs and agents in Valkey for other programs. Use the same value for all
+   * servers.
    */
   VALKEY_VIEWS: flag.default(false),
 
@@ -79,13 +79,13 @@ export const variables = z.object({
   /** Port to listen on. 0 selects a free port. */
   PORT: integer(3000, 0, 65_535),
   /**
-   * Number of listening sockets that the server inherits, from descriptor 3 on, as systemd's socket
-   * activation hands them over. HOST and PORT then only tell others the address.
+   * Number of listening sockets that systemd's socket activation hands over, from descriptor 3 on.
+   * HOST and PORT then only tell others the address.
    */
   LISTEN_FDS: integer(0, 0, 16),
   /**
-   * The server's address in the API document and for sessions of push agents. Default: the address
-   * of HOST and PORT.
+   * The server's address in the API document and for sessions of push agents. Default: HOST and
+   * PORT.
    */
   PUBLIC_URL: webAddress('under which agents and users reach the server').optional(),
   /** The parts that run in this process. */
@@ -99,13 +99,13 @@ export const variables = z.object({
   /** Bearer token for /metrics, at least 16 characters. Without it nobody can read /metrics. */
   METRICS_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
   /**
-   * Address of an OpenTelemetry collector (OTLP over HTTP, without /v1/traces). Without it nothing
-   * is traced. Use the same value for all servers.
+   * Address of an OpenTelemetry collector (OTLP over HTTP, without /v1/traces), the same for all
+   * servers. Without it nothing is traced.
    */
   OTEL_EXPORTER_OTLP_ENDPOINT: webAddress('of an OpenTelemetry collector').optional(),
   /**
-   * Addresses of the proxies in front of the server. Without it all clients behind a proxy share
-   * the limits of its address.
+   * Addresses of the proxies in front of the server. Without it all clients of a proxy share the
+   * limits of its address.
    */
   TRUST_PROXY: trustedProxies.default([]),
   /** Maximum number of connections. The server closes further ones at once. */
@@ -123,8 +123,7 @@ export const variables = z.object({
   /** Time limit for a shutdown. */
   SHUTDOWN_DEADLINE_SECONDS: seconds(30),
   /**
-   * Time for which the server continues to serve after a signal while /readyz answers 503, so that
-   * load balancers notice.
+   * Time for which the server continues to serve after a signal while /readyz answers 503.
    */
   SHUTDOWN_DELAY_SECONDS: seconds(0, 0, 600),
 
@@ -205,18 +204,16 @@ export const variables = z.object({
    */
   GATEWAY_URL: webAddress('of the gateway').optional(),
   /**
-   * Secret with which server and gateway authenticate each other, at least 32 characters, the same
-   * at both.
+   * Secret of server and gateway, the same at both, at least 32 characters.
    */
   GATEWAY_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
   /**
-   * Protocol of the gateway: the whole of docs/write-a-gateway.md, or only its spawn request with
+   * Protocol of the gateway (docs/write-a-gateway.md). `basic`: only a spawn request, with
    * GATEWAY_SECRET as token.
    */
   GATEWAY_PROTOCOL: oneOf(GATEWAY_PROTOCOLS).default('drover'),
   /**
-   * Maximum number of sessions at a gateway of the basic protocol. Other gateways report their
-   * capacity.
+   * Maximum number of sessions at a gateway of the basic protocol. Others report their capacity.
    */
   GATEWAY_CAPACITY: integer(10, 1, 100_000),
   /** Time limit for one call to the gateway. */
@@ -255,18 +252,18 @@ export const variables = z.object({
 
   /**
    * Size of the log of a run, in MiB, for the server that stores it. Further entries are dropped, and
-   * the log says so. 0 means no limit. The default is 64 times what a worker sends by default.
+   * the log says so. 0 means no limit.
    */
   LOG_MB_PER_RUN: integer(64, 0, 1_048_576),
   /**
    * Size of the logs of all runs of a workspace in a day (UTC), in MiB, for each server. 0 means no
-   * limit. The default is 10,000 runs with the most that a worker sends for one by default.
+   * limit.
    */
   LOG_MB_PER_WORKSPACE_AND_DAY: integer(10_240, 0, 1_073_741_824),
   /**
-   * Folder of the artifacts of runs. Several servers need the same folder, on a file system that
-   * they share. Each installation needs a folder of its own, because it removes files that its
-   * database does not know. A server refuses to start with the folder of another installation. Without it runs keep no files.
+   * Folder of the artifacts of runs, on a file system that all servers share. A server removes
+   * unknown files there, and refuses to start with the folder of another installation. Without it
+   * runs keep no files.
    */
   ARTIFACTS_DIR: z.string().refine(isAbsolute, 'must be an absolute path').optional(),
   /** Maximum size of an artifact in MiB. */
@@ -283,7 +280,7 @@ export const variables = z.object({
   /** Retention of the journal: the history of tasks, and events for readers that resume. */
   JOURNAL_RETENTION_DAYS: integer(365, 1, 36_500),
   /**
-   * Networks that webhooks can reach beside public addresses, also with plain http and on any port.
+   * Networks that webhooks can reach beside public addresses, also by plain http, on any port.
    */
   WEBHOOK_ALLOWED_NETWORKS: networks('that webhooks may be sent to').default([]),
   /**
