@@ -103,6 +103,10 @@ export const ATTEMPTS: Record<string, readonly (readonly [sql: string, by: strin
   'a task': [
     [`UPDATE agent_tasks SET agent = '{}' WHERE id = $task`, 'agent_tasks_is_sound'],
     [`UPDATE agent_tasks SET acceptance_script = '' WHERE id = $task`, 'agent_tasks_is_sound'],
+    [
+      `UPDATE agent_tasks SET acceptance_script = 'true', repository_id = uuidv7() WHERE id = $task`,
+      'agent_tasks_is_sound',
+    ],
     [`UPDATE agent_tasks SET status = 'DONE' WHERE id = $task`, 'agent_tasks_state_is_whole'],
     [`UPDATE agent_tasks SET run_id = $run WHERE id = $task`, 'agent_tasks_state_is_whole'],
     [`UPDATE agent_tasks SET ready_at = NULL WHERE id = $task`, 'agent_tasks_state_is_whole'],
@@ -220,6 +224,8 @@ export const ATTEMPTS: Record<string, readonly (readonly [sql: string, by: strin
     [`INSERT INTO usage_rollup_progress VALUES (2, 0)`, 'usage_rollup_progress_id_check'],
     [`UPDATE usage_budgets SET alerted_percent = 60`, 'usage_budgets_alerted_percent_check'],
     [`UPDATE task_runs SET held_tokens = -1`, 'task_runs_is_sound'],
+    [`UPDATE task_runs SET used_tokens = -1`, 'task_runs_is_sound'],
+    [`UPDATE task_runs SET used_cost_usd = -1`, 'task_runs_is_sound'],
     [`UPDATE task_runs SET request_holds = '[]'`, 'task_runs_is_sound'],
     [`UPDATE task_runs SET wanted_tokens = 0`, 'task_runs_is_sound'],
     [`UPDATE model_prices SET input_usd = -1`, 'usd_price_check'],

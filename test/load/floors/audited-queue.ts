@@ -60,7 +60,7 @@ const HEADER = base64url({ alg: 'HS256', typ: 'JWT' });
 const SECRET = 'a secret of the benchmarks that is long enough';
 
 /**
- * The hand-written loop with the promises that Drover's figures contain too: a history row for each
+ * The hand-written loop with the promises that Drover keeps too: a history row for each
  * transition, row-level security, and a token for each run.
  */
 export class AuditedQueue {

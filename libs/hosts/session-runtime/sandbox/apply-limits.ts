@@ -11,8 +11,9 @@ const COUNTS_BY_SANDBOX = [5, 14] as const;
 
 /**
  * The script of a shell that limits itself and becomes its arguments. It puts itself into the control
- * groups that `makeGroups` made. If there are none, or it cannot have them, it limits the data of each of its processes. Its
- * name `$0` is the program that gives it a keyring of its own; it goes on without one that does not run.
+ * groups that `makeGroups` made. If there are none, or it cannot have them, it limits the data of each
+ * of its processes. Its name `$0` is the program that gives it a keyring of its own; it goes on without
+ * one that does not run.
  */
 export function limitingScript(limits: SessionLimits, groups?: ControlGroups): string {
   const { memoryMb, openFiles } = limits;

@@ -84,7 +84,7 @@ export function groupsOf({ version, ...parents }: ControlGroups, sessionId: stri
 
 /**
  * Creates the groups of a session with their limits. If this host cannot, there are none, and nobody
- * can join them.
+ * can join them. A group of an earlier session of this id that is still in use stays as it is.
  */
 export function makeGroups(
   groups: ControlGroups,

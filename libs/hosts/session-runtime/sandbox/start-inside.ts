@@ -108,10 +108,14 @@ async function startCommand(
   });
   const answers = createInterface({ input: channel });
   const next = answersOf(answers, over);
-  const { program, command, env } = await coming;
+  const answer = next();
+  // Without an order, a sandbox answers only by its end. Its reason can be read only then.
+  const given = await Promise.race([coming, answer.then(() => undefined)]);
+  if (given === undefined) throw notMade(await lastWordsOf(child));
+  const { program, command, env } = given;
   const calls = callsOf(process.arch);
   channel.write(encodeOrder({ program, command, env, cwd, services, calls }));
-  const first = await next();
+  const first = await answer;
   if (first === undefined) throw notMade(await lastWordsOf(child));
   if ('failed' in first) throw explainFailure(command[0], first.failed);
   const leader = 'started' in first && findInside(child.pid as number, first.started);

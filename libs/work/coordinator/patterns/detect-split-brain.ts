@@ -38,8 +38,8 @@ export class DetectSplitBrain implements Reconciler {
   } as const satisfies ReconcilerFacts;
 
   /**
-   * Agents whose next heartbeat decides, by key. The journal named them too early. The next leader
-   * finds them by its walk.
+   * Agents whose next heartbeat decides, by key. The journal named them too early. The walk finds
+   * those of an earlier leader, and those that are silent for longer.
    */
   private readonly undecided = new Map<string, Undecided>();
 

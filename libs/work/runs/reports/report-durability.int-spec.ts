@@ -84,9 +84,9 @@ it('a checkpoint waits for the disk', async () => {
   expect(await waits(() => agent.patch(`/runs/${run}/progress`, body))).toEqual([true]);
 });
 
-it('the result of a tool call waits for the disk', async () => {
+it.each(['agent_tool', 'agent_tool_result'])('%s waits for the disk', async (event) => {
   await start();
-  expect(await waits(() => log('agent_tool_result'))).toEqual([true]);
+  expect(await waits(() => log(event))).toEqual([true]);
 });
 
 it('log lines that start a run wait for the disk', async () => {

@@ -68,7 +68,8 @@ export interface ReleaseReport {
 }
 
 const SESSION_OUTPUT = 'session_output';
-const TOOL_RESULT = 'agent_tool_result';
+/** A resumed agent is told which tool calls are done, and which may have happened. */
+const TOOL_EVENTS: ReadonlySet<string> = new Set(['agent_tool', 'agent_tool_result']);
 
 export interface LogEntry {
   level?: string;
@@ -177,8 +178,7 @@ export class RunReports {
       by,
       (begunOnly) => [[appendLogs, [...params, begunOnly]]],
       {
-        // A resumed agent must know which tool calls are done.
-        mayBeLost: !rows.some(({ event }) => event === TOOL_RESULT),
+        mayBeLost: !rows.some(({ event }) => TOOL_EVENTS.has(event)),
       },
     );
     const appended = await stored.catch((error: unknown) => {
