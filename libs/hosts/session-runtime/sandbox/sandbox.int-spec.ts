@@ -140,6 +140,17 @@ cases('A session of %s', (_, user) => {
     expect(await driver.list()).not.toContain(id);
   });
 
+  test('a sandbox that cannot be made says why, without waiting for the late parts', async () => {
+    const failing = { ...program, file: join(world, 'failing') };
+    writeFileSync(failing.file, '#!/bin/sh\necho "no room for namespaces" >&2; exit 1', {
+      mode: 0o755,
+    });
+    const driver = driverOf(true, { program: failing });
+    const output = { write: () => undefined, note: () => undefined, end: () => undefined };
+    const spec = { ...specOf('', { output }), command: new Promise<never>(() => undefined) };
+    await expect(driver.spawn(spec)).rejects.toThrow('no room for namespaces');
+  });
+
   test('a session cannot read a hidden file in a shown folder, even through a link', async () => {
     const shown = join(world, 'shown');
     mkdirSync(join(shown, 'real'), { recursive: true });
