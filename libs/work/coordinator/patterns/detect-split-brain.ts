@@ -49,9 +49,11 @@ export class DetectSplitBrain implements Reconciler {
    * Thorough: also finds agents that only send heartbeats for a task that another agent holds now.
    */
   async sweep(pass: Pass): Promise<SweepResult> {
-    const { thorough } = pass.scope;
+    const { thorough, workspaceId } = pass.scope;
     const found = thorough ? await pass.search(findRivals, RIVALS_AT_MOST) : [];
-    const before = thorough ? [...this.undecided.values()] : [];
+    const isInScope = ({ agent }: Undecided) =>
+      workspaceId === null || agent.workspace_id === workspaceId;
+    const before = thorough ? [...this.undecided.values()].filter(isInScope) : [];
     const now = performance.now();
     const rivals = [...before.map(({ agent }) => agent), ...found];
     const conflicts = await pass.transaction(async (tx) => {
