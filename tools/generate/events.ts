@@ -48,7 +48,7 @@ function groupOf(prefix: string): string {
     rows.length === 0
       ? []
       : [`### \`${prefix}.…\`\n\nEach of these events has the fields:\n\n${tableOf(rows)}`];
-  return [...head, ...names.map((name) => sectionOf(name, shared))].join('\n');
+  return [...head, ...names.map((name) => sectionOf(name, names, shared))].join('\n');
 }
 
 function prefixOf(name: string): string {
@@ -60,11 +60,17 @@ function sharedRows(names: EventName[]): Set<string> {
   return new Set(first.filter((key) => others.every((each) => each.includes(key))));
 }
 
-function sectionOf(name: EventName, shared: Set<string>): string {
+/** Fields that an earlier event has, too, are there only. */
+function sectionOf(name: EventName, names: EventName[], shared: Set<string>): string {
   const { about }: CataloguedEvent = CATALOGUE[name];
-  const rows = rowsOf(name).filter((row) => !shared.has(keyOf(row)));
+  const ownTable = (event: EventName) =>
+    tableOf(rowsOf(event).filter((row) => !shared.has(keyOf(row)))).trimEnd();
+  const table = ownTable(name);
+  const first = names.find((event) => ownTable(event) === table) ?? name;
   const parts = [`### \`${name}\``, `${about}.`];
-  if (rows.length > 0) parts.push(tableOf(rows).trimEnd());
+  if (first !== name)
+    parts.push(`Its fields are those of [\`${first}\`](#${first.replace('.', '')}).`);
+  else if (table !== tableOf([]).trimEnd()) parts.push(table);
   if (name === EXAMPLE) parts.push(`\`\`\`json\n${exampleText()}\n\`\`\``);
   return `${parts.join('\n\n')}\n`;
 }
