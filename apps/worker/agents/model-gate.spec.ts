@@ -1,6 +1,7 @@
 import { expect, it } from '@jest/globals';
 import type { ModelRequest, ModelUsage, SeenLimit } from '#lib/model-proxy';
 import type { ModelHold } from '../api/types.js';
+import { refusal } from '../../../libs/hosts/agent-host/testing/refusal.js';
 import { RunModelGate } from './model-gate.js';
 
 const REQUEST: ModelRequest = {
@@ -37,8 +38,10 @@ const USED: ModelUsage = {
   estimated: false,
 };
 
+const notAsked = () => Promise.reject(new Error('not asked'));
+
 /** The gate of a run whose requests get the given hold, and what it reports. */
-function aGate(hold: Partial<ModelHold>) {
+function aGate(hold: Partial<ModelHold>, modelAccess: () => Promise<never> = notAsked) {
   const logged: string[] = [];
   const ended: string[] = [];
   const quiet = () => undefined;
@@ -51,7 +54,7 @@ function aGate(hold: Partial<ModelHold>) {
       endEarly: (kind) => ended.push(kind),
     },
     api: {
-      modelAccess: () => Promise.reject(new Error('not asked')),
+      modelAccess,
       holdRequest: () => Promise.resolve({ ...GRANTED, ...hold }),
       releaseRequest: () => Promise.resolve(),
     },
@@ -67,6 +70,18 @@ it('the tokens of each request stand in the transcript', () => {
     'DEBUG model_usage: opus-4: 12 input, 300 cache read, 5 output tokens',
     'DEBUG model_usage: opus-4: 12 input, 7 cache write, 5 output tokens (estimated)',
   ]);
+});
+
+it.each([
+  [
+    'model_provider_not_found',
+    'no_provider',
+    'The workspace has no key of the provider openai. Set one with `drover provider set openai`.',
+  ],
+  ['run_not_found', 'run_ended', 'The run has ended.'],
+])('a run without the way to a provider is told why: %s', async (code, reason, message) => {
+  const { gate } = aGate({}, () => Promise.reject(refusal(404, code)));
+  expect(await gate.access('openai')).toEqual({ kind: 'refused', reason, message });
 });
 
 it('a model that is not allowed is logged once, and the run can ask others', async () => {

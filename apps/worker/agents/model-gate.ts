@@ -7,6 +7,7 @@ import type {
   ModelRequest,
   ModelUsage,
   Provider,
+  Refusal,
   SeenLimit,
 } from '#lib/model-proxy';
 import type { DroverApi } from '../api/drover-api.js';
@@ -22,6 +23,8 @@ const MAX_WARNINGS = 100;
 /** The time for which a fallback is asked first if the provider told no reset. */
 const REFUSED_MS = 60_000;
 
+const RUN_ENDED: Refusal = { kind: 'refused', reason: 'run_ended', message: 'The run has ended.' };
+
 export interface ModelGateParts {
   api: Pick<DroverApi, 'modelAccess' | 'holdRequest' | 'releaseRequest'>;
   runId: string;
@@ -32,7 +35,7 @@ export interface ModelGateParts {
 }
 
 type Admitted = Extract<Admission, { kind: 'admitted' }>;
-type Refusal = Extract<Admission, { kind: 'refused' }>;
+type Access = ModelAccess | Refusal;
 
 /**
  * Decides about the requests of one run to models, and reports their usage. The server knows keys and
@@ -41,7 +44,7 @@ type Refusal = Extract<Admission, { kind: 'refused' }>;
 export class RunModelGate implements ModelGate {
   /** The limit of the provider that refused the run. */
   limit: ProviderLimit | undefined;
-  private readonly known = new Map<Provider, { access: ModelAccess | undefined; until: number }>();
+  private readonly known = new Map<Provider, { access: Access; until: number }>();
   private readonly holds: RequestHolds;
   /** The refusal by a budget, which all later requests get. */
   private refusal: Admission | undefined;
@@ -56,7 +59,7 @@ export class RunModelGate implements ModelGate {
     this.holds = new RequestHolds(parts);
   }
 
-  readonly access = async (provider: Provider): Promise<ModelAccess | undefined> => {
+  readonly access = async (provider: Provider): Promise<Access> => {
     const known = this.known.get(provider);
     if (known !== undefined && known.until > performance.now()) return known.access;
     const access = await this.ask(provider);
@@ -169,7 +172,7 @@ export class RunModelGate implements ModelGate {
       return await this.holds.ask(request, signal);
     } catch (error) {
       if (hasCode(error, 'stale_run', 'run_not_found')) {
-        return { kind: 'refused', reason: 'run_ended', message: 'The run has ended.' };
+        return RUN_ENDED;
       }
       // The server can have held it before the agent broke off.
       this.holds.release(request.id);
@@ -193,15 +196,23 @@ export class RunModelGate implements ModelGate {
     this.parts.report.endEarly('budget');
   }
 
-  private async ask(provider: Provider): Promise<ModelAccess | undefined> {
+  private async ask(provider: Provider): Promise<Access> {
     try {
       return await this.parts.api.modelAccess(this.parts.runId, provider);
     } catch (error) {
-      if (hasCode(error, 'model_provider_not_found', 'run_not_found')) return undefined;
+      if (hasCode(error, 'model_provider_not_found')) return withoutKey(provider);
+      if (hasCode(error, 'run_not_found')) return RUN_ENDED;
       this.parts.log.warn('Key of a model provider not received', { error: messageOf(error) });
       throw error;
     }
   }
+}
+
+/** The agent repeats this to its user, who can then set the key. */
+function withoutKey(provider: Provider): Refusal {
+  const command = `drover provider set ${provider}`;
+  const message = `The workspace has no key of the provider ${provider}. Set one with \`${command}\`.`;
+  return { kind: 'refused', reason: 'no_provider', message };
 }
 
 function modelAndTime({ model, retryAfterMs }: SeenLimit) {

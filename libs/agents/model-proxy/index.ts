@@ -5,6 +5,7 @@ export type {
   ModelRequest,
   ModelUsage,
   Provider,
+  Refusal,
   RefusalReason,
   SeenLimit,
 } from './domain/contract.js';

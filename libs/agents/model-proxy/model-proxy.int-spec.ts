@@ -425,9 +425,14 @@ describe('a refusal of the proxy', () => {
     expect((await rig.ask('/openai/v1/responses', {}, { headers })).status).toBe(415);
   });
 
-  it('a provider without access is refused', async () => {
-    await open([{}], { access: () => Promise.resolve(undefined) });
-    expect((await rig.read('gemini')).status).toBe(403);
+  it('a provider without access is refused for the reason that the host gives', async () => {
+    const message = 'There is no key.';
+    const access = () =>
+      Promise.resolve({ kind: 'refused', reason: 'no_provider', message } as const);
+    await open([{}], { access });
+    const { status, text } = await rig.read('gemini');
+    expect({ status, told: text.includes(message) }).toEqual({ status: 403, told: true });
+    expect(rig.server.requests).toEqual([]);
   });
 
   it('a host that cannot decide is status 503', async () => {

@@ -29,6 +29,14 @@ export interface ModelRequest {
   countInput?: () => Promise<number | undefined>;
 }
 
+/** A refusal of one request. */
+export interface Refusal {
+  kind: 'refused';
+  reason: RefusalReason;
+  /** For the agent and its user. */
+  message: string;
+}
+
 export type Admission =
   | {
       kind: 'admitted';
@@ -37,12 +45,7 @@ export type Admission =
       /** The models to ask, in this order, if the provider refuses that one for a limit or a failure. */
       fallbacks?: readonly string[];
     }
-  | {
-      kind: 'refused';
-      reason: RefusalReason;
-      /** One sentence for the agent and its user. */
-      message: string;
-    };
+  | Refusal;
 
 export type RefusalReason =
   | 'budget_exceeded'

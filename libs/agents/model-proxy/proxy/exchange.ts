@@ -67,10 +67,7 @@ export class Exchange {
     }
     const sent = await this.readBody();
     const access = await decide(() => options.access(route.provider));
-    if (!access) {
-      const message = `This run has no access to the provider ${route.provider}.`;
-      throw new Refused(403, 'no_provider', message);
-    }
+    if ('reason' in access) throw new Refused(403, access.reason, access.message);
     if (response.closed) return;
     await (route.wire ? this.count(route, access, sent) : this.pass(route, access, sent));
   }

@@ -12,6 +12,7 @@ import type {
   ModelRequest,
   ModelUsage,
   Provider,
+  Refusal,
   SeenLimit,
 } from '../domain/contract.js';
 import { Exchange } from './exchange.js';
@@ -23,10 +24,10 @@ export interface ModelProxyOptions {
   /** The run's token, which the agent sends as its API key. */
   token: string;
   /**
-   * Returns the way to a provider, or undefined if the run has none. It is asked for each request, so
-   * the caller caches it.
+   * Returns the way to a provider, or the reason why the run has none. It is asked for each request,
+   * so the caller caches it.
    */
-  access(provider: Provider): Promise<ModelAccess | undefined>;
+  access(provider: Provider): Promise<ModelAccess | Refusal>;
   /**
    * Decides before each request that has usage. A rejection refuses the request with status 503. The
    * signal is aborted when the agent no longer waits.
