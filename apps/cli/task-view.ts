@@ -18,7 +18,7 @@ export type TaskStatus = Task['status'];
 /** Kinds of ABORTED are listed apart. */
 export type ListedStatus = TaskStatus | 'RETRYING' | 'CANCELLED';
 type Log = components['schemas']['TaskLogEntry'];
-type Explanation = components['schemas']['Explanation'];
+export type Explanation = components['schemas']['Explanation'];
 type TimeRange = components['schemas']['TimeRange'];
 
 export const FINISHED: readonly TaskStatus[] = ['COMPLETED', 'FAILED', 'ABORTED', 'ARCHIVED'];
@@ -105,7 +105,7 @@ function whyNoEstimate({ unknownBecause }: Explanation['estimate']): string | nu
 }
 
 /** The message with relative times, and without the ids of people. */
-function describeReason({ message, params }: Explanation['reasons'][number]): string {
+export function describeReason({ message, params }: Explanation['reasons'][number]): string {
   const parts = splitMessage(message, params).map((part) => {
     if (typeof part === 'string') return part;
     if (part.kind === 'time') return describeTime(part, Date.now(), formatDuration);

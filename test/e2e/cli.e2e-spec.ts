@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { TestFleet } from '../support/fleet.js';
@@ -112,6 +113,30 @@ describe('run', () => {
     expect([code, stdout]).toEqual([1, '200\n']);
     expect(stderr).toContain('is not safe');
     expect(existsSync(join(out, '.git'))).toBe(false);
+  });
+
+  it('run refuses a kind of coding agents that nobody has, and names the nearest', async () => {
+    const { code, stderr } = await drover(['run', '--agent', 'codx', 'Write a haiku']);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(/no kind of coding agents "codx"[^]*Did you mean codex\?.*claude-code/),
+    ]);
+    const words = ['task', 'create', '--title', 'Haiku', '--agent', 'claude'];
+    expect((await drover(words)).stderr).toContain('Did you mean claude-code?');
+    const own = randomUUID();
+    await drover(['agent', 'register', own, '--name', 'own', '--capability', 'kind:codx']);
+    const made = await drover(['run', '--agent', 'codx', 'Write a haiku', '--detach']);
+    expect([made.code, made.stderr]).toEqual([0, expect.stringContaining('the task waits')]);
+    // It would take tasks of other tests.
+    await drover(['agent', 'terminate', own]);
+  });
+
+  it('run explains once why its task does not start', async () => {
+    const run = start(['run', '--capability', 'gpu', '--', process.execPath, '-e', '0']);
+    const why = 'the task waits. No registered agent has "gpu".';
+    await waitFor('the reason', () => run.stderr.includes(why));
+    run.child.kill('SIGINT');
+    expect((await run.ended).stderr.split('the task waits.')).toHaveLength(2);
   });
 
   it('Ctrl-C in run cancels the task', async () => {

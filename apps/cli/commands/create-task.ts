@@ -1,9 +1,11 @@
+import { refuseUnknownKinds } from '../agent-kind.js';
 import { attachFiles } from '../attachments.js';
 import type { Cli } from '../cli.js';
 import type { CommandSpec } from '../command.js';
 import { usageError } from '../failure.js';
 import { type NewTask, readTaskFile, TASK_OPTIONS, toTaskFields } from '../task-file.js';
 import type { Task } from '../task-view.js';
+import { noteThatNobodyTakes } from '../waits.js';
 import { createOfTemplate } from './templates.js';
 
 /** `drover task create` */
@@ -30,16 +32,21 @@ export const createTask: CommandSpec = {
     const path = flags.text('file');
     const found = path === undefined ? { only: {} } : await readTaskFile(path);
     const template = flags.text('template');
+    const tasks = 'only' in found ? [{ ...found.only, ...fields }] : found.list;
+    await refuseUnknownKinds(
+      cli,
+      tasks.map(({ agent }) => agent?.kind),
+    );
     if (template !== undefined && 'only' in found) {
       const task = await createOfTemplate(cli, template, { ...found.only, ...fields });
       printCreated(cli, [task], false);
-      return noteWait(cli, task);
+      return noteThatNobodyTakes(cli, task.id);
     }
     if ('only' in found) {
       const body = addDefaults({ ...found.only, ...fields }, args);
       const task = await cli.drover.post('/api/v1/agent-tasks', { body });
       printCreated(cli, [task], false);
-      return noteWait(cli, task);
+      return noteThatNobodyTakes(cli, task.id);
     }
     if (Object.keys(fields).length > 0 || template !== undefined)
       throw usageError('Options cannot change a list of tasks.', 'Remove the options.');
@@ -54,21 +61,6 @@ function addDefaults(task: Partial<NewTask>, command: readonly string[]): NewTas
   const { title = command.join(' ').slice(0, 200), taskType = 'command', ...rest } = task;
   if (title === '') throw usageError('The option --title is missing.');
   return { title, taskType, ...rest };
-}
-
-/** Reasons of a wait that lasts until somebody starts or changes an agent. */
-const NOBODY_TAKES_IT =
-  /^(?:no_capable_agent|agents_(?:reserved|in_error|offline|disabled|without_command))$/;
-
-/** Notes that no agent can take the task now. Without an answer there is no note. */
-async function noteWait(cli: Cli, { id, status }: Task): Promise<void> {
-  if (status !== 'PENDING') return;
-  const params = { path: { id } };
-  const explained = await cli.drover
-    .get('/api/v1/agent-tasks/{id}/explain', { params })
-    .catch(() => undefined);
-  const reason = explained?.reasons.find(({ code }) => NOBODY_TAKES_IT.test(code));
-  if (reason) cli.out.note(`drover: the task waits. ${reason.message}`);
 }
 
 function printCreated(cli: Cli, tasks: readonly Task[], many: boolean): void {

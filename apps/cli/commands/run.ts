@@ -1,3 +1,4 @@
+import { refuseUnknownKinds } from '../agent-kind.js';
 import { fetchArtifacts, isFileOfWork, latestArtifacts } from '../artifacts.js';
 import { attachFiles } from '../attachments.js';
 import { type NewAttempts, runAttempts } from '../attempts.js';
@@ -11,10 +12,15 @@ import { isFinished, type Task } from '../task-view.js';
 import { type Flags, omitUndefined } from '../flags.js';
 import { readChange } from './changes.js';
 import { toAgent, toTaskFields, type NewTask, TASK_OPTIONS } from '../task-file.js';
+import { noteThatNobodyTakes, noteWait } from '../waits.js';
+
+type Agent = NonNullable<NewTask['agent']>;
 
 const TITLE_LENGTH = 200;
 /** The first delay before a session of an agent that died is repeated. It doubles each time. */
 const RETRY_SECONDS = 2;
+/** The time after which a user asks why the task does not start, in milliseconds. */
+const START_MS = 3_000;
 
 const commands: Commands = {
   run: {
@@ -55,6 +61,11 @@ const commands: Commands = {
       if (flags.has('attach') && !flags.has('agent')) {
         throw usageError('--attach needs a coding agent.', 'Name one with --agent.');
       }
+      const agents = readAgents(flags);
+      await refuseUnknownKinds(
+        cli,
+        agents.map(({ kind }) => kind),
+      );
       const isUntilMerged = readWait(flags) === 'merged';
       const body = {
         title: command.join(' ').slice(0, TITLE_LENGTH),
@@ -62,13 +73,16 @@ const commands: Commands = {
           ? ofAgent(flags, command, await attachFiles(cli, flags.list('attach')))
           : ofCommand(flags, command)),
       } as NewTask;
-      const attempts = readAttempts(flags, body);
+      const attempts = readAttempts(flags, body, agents);
       if (attempts) {
         return runAttempts(cli, attempts, { isDetached: flags.has('detach'), isUntilMerged });
       }
       const task = await createTask(cli, body);
       if (task === undefined) return EXIT.interrupted;
-      if (flags.has('detach')) return cli.out.done(task, task.id);
+      if (flags.has('detach')) {
+        cli.out.done(task, task.id);
+        return noteThatNobodyTakes(cli, task.id);
+      }
       cli.out.note(`drover: task ${task.id}`);
       const waitsForReview = flags.has('repo') && !isUntilMerged;
       const until = waitsForReview ? (one: Task) => isInReview(cli, one) : undefined;
@@ -124,21 +138,36 @@ function readWait(flags: Flags): 'review' | 'merged' {
   throw usageError(`--wait ${wait} is unknown.`, 'Use `review` or `merged`.');
 }
 
+/** The coding agents of `--agent`. Several are attempts. */
+function readAgents(flags: Flags): Agent[] {
+  return (
+    flags
+      .text('agent')
+      ?.split(',')
+      .flatMap((one) => toAgent(one.trim()) ?? []) ?? []
+  );
+}
+
 /**
  * Several attempts, if the flags ask for them.
  *
  * @throws Failure without a repository, or with options that need one task
  */
-function readAttempts(flags: Flags, { agent, ...task }: NewTask): NewAttempts | undefined {
-  const kinds = flags.text('agent')?.split(',') ?? [];
-  if (!flags.has('attempts') && kinds.length < 2) return undefined;
+function readAttempts(
+  flags: Flags,
+  { agent, ...task }: NewTask,
+  agents: Agent[],
+): NewAttempts | undefined {
+  const isOfOne = agents.length < 2;
+  if (!flags.has('attempts') && isOfOne) return undefined;
   if (!flags.has('repo')) throw usageError('Several attempts need --repo.');
   if (flags.has('out')) throw usageError('--out needs one task.', 'Use `drover artifact get`.');
-  const one = kinds.length < 2 ? omitUndefined({ agent }) : {};
-  const agents = kinds.length < 2 ? undefined : kinds.flatMap((kind) => toAgent(kind.trim()) ?? []);
   return {
-    task: { ...task, ...one },
-    ...omitUndefined({ attempts: flags.number('attempts'), agents }),
+    task: { ...task, ...(isOfOne && omitUndefined({ agent })) },
+    ...omitUndefined({
+      attempts: flags.number('attempts'),
+      agents: isOfOne ? undefined : agents,
+    }),
   };
 }
 
@@ -184,6 +213,7 @@ async function follow(
   };
   process.on('SIGINT', interrupt);
   const drover = cli.patient;
+  const start = setTimeout(() => void noteWait(cli, id), START_MS);
   try {
     for await (const entry of readLog(drover, id, {
       follow: true,
@@ -203,6 +233,7 @@ async function follow(
     if (!leaving.signal.aborted) throw error;
     return EXIT.interrupted;
   } finally {
+    clearTimeout(start);
     process.off('SIGINT', interrupt);
     process.off('exit', noteContinues);
   }

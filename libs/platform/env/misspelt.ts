@@ -1,3 +1,4 @@
+import { nearestWord } from '#lib/kernel';
 import { SETTINGS } from './known-settings.js';
 
 /** Variables of Drover that are no settings: of sessions, of the command line and of packaging. */
@@ -64,27 +65,5 @@ export function misspeltVariables(env: NodeJS.ProcessEnv): Misspelt[] {
 /** Short names of other programs resemble settings by chance: HOME is nearly HOST. */
 function nearestTo(name: string): string | undefined {
   const most = name.length < 6 ? 0 : name.length < 10 ? 1 : 2;
-  const near = [...KNOWN]
-    .map((known) => ({ known, distance: distanceOf(name, known, most) }))
-    .filter(({ distance }) => distance <= most);
-  return near.toSorted((one, other) => one.distance - other.distance)[0]?.known;
-}
-
-/** The number of inserted, removed, replaced and swapped letters. */
-function distanceOf(one: string, other: string, most: number): number {
-  if (Math.abs(one.length - other.length) > most) return Infinity;
-  const rows = [Array.from({ length: other.length + 1 }, (_, column) => column)];
-  for (let row = 1; row <= one.length; row++) {
-    const [above, current] = [rows[row - 1] as number[], [row]];
-    for (let column = 1; column <= other.length; column++) {
-      const isSame = one[row - 1] === other[column - 1];
-      const isSwapped = one[row - 2] === other[column - 1] && one[row - 1] === other[column - 2];
-      const replaced = (above[column - 1] as number) + (isSame ? 0 : 1);
-      const shifted = Math.min(above[column] as number, current[column - 1] as number) + 1;
-      const swapped = isSwapped ? (rows[row - 2]?.[column - 2] ?? Infinity) + 1 : Infinity;
-      current.push(Math.min(replaced, shifted, swapped));
-    }
-    rows.push(current);
-  }
-  return rows.at(-1)?.at(-1) as number;
+  return nearestWord(name, KNOWN, most);
 }

@@ -28,6 +28,7 @@ export * from './values/host-credentials.js';
 export * from './values/host-patterns.js';
 export * from './values/media-types.js';
 export * from './values/model-patterns.js';
+export { nearestWord } from './values/nearest-word.js';
 export * from './values/networks.js';
 export * from './values/pagination.js';
 export * from './values/permission-rules.js';
