@@ -1,12 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { link, mkdir, rename, rm } from 'node:fs/promises';
+import { access, constants, link, mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
 import { type components, type DroverClient, TRANSCRIPT_FOLDER } from '#lib/api-client';
-import { Failure } from './failure.js';
+import { Failure, usageError } from './failure.js';
 
 export type Artifact = components['schemas']['Artifact'];
 
@@ -46,27 +46,51 @@ export interface Fetched {
 }
 
 /**
- * Downloads artifacts into a folder. All or none of a file is written.
+ * Makes the folder of the files, before a task is paid for.
  *
- * @throws Failure for an unsafe name, an existing file without `force`, or an altered content
+ * @throws Failure if this user cannot write into it
+ */
+export async function prepareFolder(out: string): Promise<void> {
+  try {
+    await mkdir(out, { recursive: true });
+    await access(out, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const { message } = error as Error;
+    throw usageError(`Files cannot be written to ${out}: ${message}.`, 'Choose another folder.');
+  }
+}
+
+/**
+ * Downloads artifacts into a folder. All or none of a file is written. Existing files stay without
+ * `force`, and the others are downloaded.
+ *
+ * @throws Failure for an unsafe name or an altered content, and at the end for existing files
  */
 export async function* fetchArtifacts(
   drover: DroverClient,
   artifacts: readonly Artifact[],
   { out, force }: FetchOptions,
 ): AsyncGenerator<Fetched> {
+  const taken: string[] = [];
   for (const artifact of artifacts) {
     const path = join(resolve(out), ...safeParts(artifact.name));
     await mkdir(dirname(path), { recursive: true });
     const draft = join(dirname(path), `.drover-${randomUUID()}`);
     try {
       await downloadTo(draft, drover, artifact);
-      await (force ? rename(draft, path) : link(draft, path).catch(explainTaken(path)));
+      await (force ? rename(draft, path) : link(draft, path));
+    } catch (error) {
+      if (force || (error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      taken.push(path);
+      continue;
     } finally {
       await rm(draft, { force: true });
     }
     yield { artifact, path };
   }
+  if (taken.length === 0) return;
+  const message = `${taken.join(', ')} ${taken.length === 1 ? 'exists' : 'exist'} already.`;
+  throw new Failure(message, 'Choose another folder, or replace it with --force.');
 }
 
 async function downloadTo(draft: string, drover: DroverClient, artifact: Artifact): Promise<void> {
@@ -95,11 +119,4 @@ function safeParts(name: string): string[] {
   const parts = name.split('/');
   if (!parts.some((part) => UNSAFE.test(part))) return parts;
   throw new Failure(`The name ${JSON.stringify(name)} is not safe.`, 'Name the other artifacts.');
-}
-
-function explainTaken(path: string) {
-  return (error: NodeJS.ErrnoException): never => {
-    if (error.code !== 'EEXIST') throw error;
-    throw new Failure(`${path} exists.`, 'Choose another folder, or replace it with --force.');
-  };
 }

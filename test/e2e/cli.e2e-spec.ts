@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { TestFleet } from '../support/fleet.js';
 import type { BuiltProcess } from '../support/processes.js';
@@ -100,6 +100,30 @@ describe('run', () => {
     expect(readFileSync(join(out, 'notes.txt'), 'utf8')).toBe('from the working folder');
     expect(readdirSync(out).sort()).toEqual(['notes.txt', 'report']);
     expect(await drover(['artifact', 'get', id, 'missing'])).toMatchObject({ code: 5 });
+  });
+
+  it('run --out checks its folder first, and leaves no file behind for one that exists', async () => {
+    const blocked = join(fleet.folder, 'blocked');
+    writeFileSync(blocked, '');
+    const { length } = await json<unknown[]>('task', 'list', '--all');
+    const early = await drover(['run', '--out', join(blocked, 'a'), '--', process.execPath]);
+    expect([early.code, early.stderr]).toEqual([2, expect.stringContaining('Choose another')]);
+    expect(await json('task', 'list', '--all')).toHaveLength(length);
+
+    const out = join(fleet.folder, 'half');
+    mkdirSync(out);
+    writeFileSync(join(out, 'a.txt'), 'mine');
+    const script = `for (const name of ['a.txt', 'b.txt']) fs.writeFileSync(name, 'new')`;
+    const words = ['run', '--out', out, '--', process.execPath, '-e', script];
+    const { code, stderr } = await drover(words);
+    const id = /task ([0-9a-f-]{36})/.exec(stderr)?.[1] ?? '';
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining(`${join(out, 'a.txt')} exists already.`),
+    ]);
+    expect(stderr).toContain(`drover artifact get ${id} --out FOLDER`);
+    const read = (name: string) => readFileSync(join(out, name), 'utf8');
+    expect([read('a.txt'), read('b.txt')]).toEqual(['mine', 'new']);
   });
 
   it('a name of an artifact that leads into a repository is not downloaded', async () => {

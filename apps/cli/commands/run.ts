@@ -1,11 +1,11 @@
 import { refuseUnknownKinds } from '../agent-kind.js';
-import { fetchArtifacts, isFileOfWork, latestArtifacts } from '../artifacts.js';
+import { fetchArtifacts, isFileOfWork, latestArtifacts, prepareFolder } from '../artifacts.js';
 import { attachFiles } from '../attachments.js';
 import { type NewAttempts, runAttempts } from '../attempts.js';
 import type { Cli } from '../cli.js';
 import type { Commands } from '../command.js';
 import { EXIT } from '../exit-codes.js';
-import { usageError } from '../failure.js';
+import { Failure, usageError } from '../failure.js';
 import { readLog, readTask } from '../follow.js';
 import { printEntry, toExitCode } from '../task-output.js';
 import { isFinished, type Task } from '../task-view.js';
@@ -66,6 +66,8 @@ const commands: Commands = {
         cli,
         agents.map(({ kind }) => kind),
       );
+      const out = flags.text('out');
+      if (out !== undefined) await prepareFolder(out);
       const isUntilMerged = readWait(flags) === 'merged';
       const body = {
         title: command.join(' ').slice(0, TITLE_LENGTH),
@@ -87,10 +89,11 @@ const commands: Commands = {
       const waitsForReview = flags.has('repo') && !isUntilMerged;
       const until = waitsForReview ? (one: Task) => isInReview(cli, one) : undefined;
       const exitCode = await follow(cli, task.id, until);
-      await fetchFiles(cli, task.id, flags).catch((error: Error) => {
+      await fetchFiles(cli, task.id, flags).catch(({ message }: Error) => {
+        const advice = `The task keeps its files: \`drover artifact get ${task.id} --out FOLDER\` downloads them, and replaces files with --force.`;
         // The exit code of a failed command says more.
-        if (exitCode === EXIT.ok) throw error;
-        cli.out.note(`drover: ${error.message}`);
+        if (exitCode === EXIT.ok) throw new Failure(message, advice);
+        cli.out.note(`drover: ${message} ${advice}`);
       });
       return exitCode;
     },
