@@ -102,7 +102,7 @@ describe('a search for kinds', () => {
     const found = await findKind(codex, { searchPath, folders: [] });
     expect(found).toMatchObject({ installed: false });
     expect(found).toHaveProperty('missing', expect.stringContaining('incomplete'));
-    const remedy = 'npm install --ignore-scripts @openai/codex@0.169.0';
+    const remedy = 'Install it with `drover agent install codex` on this machine.';
     expect(found).toHaveProperty('missing', expect.stringContaining(remedy));
   });
 

@@ -4,7 +4,7 @@ import { access, open, readFile, realpath, stat } from 'node:fs/promises';
 import { basename, delimiter, dirname, join } from 'node:path';
 import type { AgentKind } from '../domain/agent-kind.js';
 import { KINDS } from '../kinds/index.js';
-import { binFolder, installCommand } from './install-kind.js';
+import { binFolder } from './install-kind.js';
 
 /** A kind that this machine can run. */
 export interface InstalledKind {
@@ -79,7 +79,7 @@ export async function findKind(kind: AgentKind, options: FindOptions): Promise<K
 }
 
 function missing(kind: AgentKind, reason: string): MissingKind {
-  const how = `Install it with "${installCommand(kind).join(' ')}", or on the worker with "drover agent install ${kind.name}".`;
+  const how = `Install it with \`drover agent install ${kind.name}\` on this machine.`;
   return { name: kind.name, installed: false, missing: `${reason} ${how}` };
 }
 

@@ -40,7 +40,7 @@ export async function installKind(
 }
 
 /** The command that installs a kind into the current folder. It is empty without a package. */
-export function installCommand({ program }: AgentKind): string[] {
+function installCommand({ program }: AgentKind): string[] {
   if (program === null) return [];
   const { npm, needsInstallScript } = program;
   // Scripts of all packages stay off if the program works without its own. The settings of npm can say
