@@ -108,7 +108,7 @@ ${FEEDBACK}
 
 ## Earlier runs
 
-Earlier runs of this task ended without its completion. Check the files before you change them.
+Check the files before you change them: these runs of the task can have changed them.
 
 {{runs}}
 {{/runs}}

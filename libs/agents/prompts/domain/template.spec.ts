@@ -55,6 +55,17 @@ describe('the prompt of the default template', () => {
     );
   });
 
+  it('runs that completed are not said to have failed', () => {
+    const endedAt = '2026-11-26T02:00:00Z';
+    const nothing = { error: null, errorClass: null, branch: null, exitCode: 0, output: null };
+    const runs = [{ number: 1, endedAt, endReason: 'completed', ...nothing }];
+    expect(prompt({ runs })).toContain(
+      '## Earlier runs\n\n' +
+        'Check the files before you change them: these runs of the task can have changed them.\n\n' +
+        `- Run 1 ended at ${endedAt}: completed\n\n`,
+    );
+  });
+
   it('a change that came back tells its proof, its review and its conflict', () => {
     const feedback = [
       { kind: 'proof' as const, verdict: 'red', body: '1 failed ```', exitCode: 1 },
