@@ -188,7 +188,10 @@ const continueTask: CommandSpec = {
     'Prints the ID of the new task. Follow it with `drover attach`. A task whose change is not merged ' +
     'and not closed goes on itself, on its branch: a live run gets the text as a message, a change in ' +
     'proof, in review or approved goes back to its agent, and a failed task is retried.',
-  options: [['--attach <file...>', 'files for the agent, such as pictures']],
+  options: [
+    ['--title <text>', 'title of a new task (default: the beginning of the text)'],
+    ['--attach <file...>', 'files for the agent, such as pictures'],
+  ],
   examples: ["task continue $TASK 'Now add a test for week 53'"],
   run: async (cli, [id = '', text = ''], flags) => {
     const task = await readTask(cli.drover, id);
@@ -199,7 +202,7 @@ const continueTask: CommandSpec = {
     }
     const attachments = await attachFiles(cli, files);
     const params = { path: { id: task.id } };
-    const body = { text, ...(attachments !== undefined && { attachments }) };
+    const body = { text, ...omitUndefined({ title: flags.text('title'), attachments }) };
     const next = await cli.drover.post('/api/v1/agent-tasks/{id}/continue', { params, body });
     cli.out.done(next, next.id);
   },

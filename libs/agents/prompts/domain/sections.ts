@@ -15,7 +15,7 @@ import {
 
 /** The sections of a prompt, by the placeholders of a template, with their descriptions. */
 export const SECTIONS = {
-  title: 'the title of the task',
+  title: 'the title of the task, or of the finished one that it continues',
   description: 'the description of the task',
   instructions: 'the instructions for the agent',
   steps: 'the steps as a numbered list',
@@ -92,7 +92,7 @@ export interface PromptFacts {
   inputContext: object;
   checkpointData: object;
   /** The finished task that the task continues. */
-  continued: { summary: string | null } | null;
+  continued: { title: string; summary: string | null } | null;
   /** The repository that the task changes. */
   change: ChangeFacts | null;
   answers: readonly { prompt: string; answer: string }[];
@@ -117,7 +117,7 @@ export function sectionsOf(facts: PromptFacts): Record<Section, string> {
   const instructions = facts.instructions ?? '';
   const isContinued = continued !== null && instructions.trim() !== '';
   const sections: Record<Section, string> = {
-    title: facts.title,
+    title: isContinued ? continued.title : facts.title,
     description: facts.description ?? '',
     instructions: isContinued ? '' : instructions,
     steps: facts.steps.map((step, index) => `${index + 1}. ${step}`).join('\n'),

@@ -170,8 +170,9 @@ describe('the prompt of the default template', () => {
 
   it('a continued conversation begins with the words of the person', () => {
     const entries = [entry('agent_message', 'The parser is mended.')];
-    const continued = { summary: 'Mended.' };
-    const text = prompt({ instructions: 'Now add a test.', continued, entries });
+    const continued = { title: 'Mend the parser', summary: 'Mended.' };
+    const instructions = 'Now add a test.';
+    const text = prompt({ title: 'A test', instructions, continued, entries });
     expect(prompt({ continued })).toMatch(/## End of the earlier conversation[^]*\n\nMended\./);
     expect(text).toMatch(/^You have worked on "Mend the parser" before\. .*:\n\nNow add a test\./);
     expect(text).toMatch(/## End of the earlier conversation[^]*\n\nThe parser is mended\./);

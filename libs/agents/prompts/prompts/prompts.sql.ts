@@ -20,7 +20,7 @@ export interface PromptRow {
   input_context: object;
   checkpoint_data: object;
   /** The task that the task continues. */
-  continued: { id: string; summary: string | null } | null;
+  continued: { id: string; title: string; summary: string | null } | null;
   /** The repository that the task changes. */
   change: ChangeFacts | null;
   answers: TaskAnswer[] | null;
@@ -75,7 +75,7 @@ SELECT t.title, t.description, t.instructions, t.steps, t.deliverables, t.accept
         AND v.verdict IN ('red', 'changes_requested', 'commented', 'conflict')), '[]'))
     FROM changes c JOIN repositories p ON p.workspace_id = $1 AND p.id = c.repository_id
     WHERE c.workspace_id = $1 AND c.task_id = t.id) AS change,
-  (SELECT jsonb_build_object('id', c.id, 'summary', c.summary) FROM agent_tasks c
+  (SELECT jsonb_build_object('id', c.id, 'title', c.title, 'summary', c.summary) FROM agent_tasks c
     WHERE c.workspace_id = $1 AND c.id = t.continues_id) AS continued,
   (SELECT p.template FROM prompt_templates p WHERE p.workspace_id = $1) AS template,
   (SELECT jsonb_agg(to_jsonb(d) ORDER BY d.id) FROM (

@@ -42,7 +42,7 @@ it('a completed task continues in a new one, with its agent, secrets and convers
   expect(status).toBe(201);
   const expected = {
     continuesId: run.id,
-    title: 'Mend the parser',
+    title: TEXT,
     instructions: TEXT,
     status: 'PENDING',
     agent: { kind: 'codex', model: 'gpt-5.5' },
@@ -73,7 +73,7 @@ it('a completed task continues in a new one, with its agent, secrets and convers
     {},
   );
   expect(previewed.prompt).toMatch(
-    /before\. [^]*Now add a test for week 53[^]*\n\nI read weeks\.ts\./,
+    /worked on "Mend the parser" before\. [^]*Now add a test for week 53[^]*\n\nI read weeks\.ts\./,
   );
 });
 
@@ -85,6 +85,18 @@ it('a failed task without a conversation continues, and so does its successor', 
   await report(second, 'complete', { summary: 'Test added.' });
   const { body } = await goOn(first);
   expect(body).toMatchObject({ continuesId: first });
+});
+
+it.each([
+  [{ text: `\n ${TEXT} \nAnd one more.` }, TEXT],
+  [{ text: 'A'.repeat(201) }, 'Mend the parser'],
+  [{ text: `${'word '.repeat(39)} ${SECRET}` }, 'word '.repeat(39).trim()],
+  [{ text: `Use ${SECRET}.` }, 'Use [redacted].'],
+  [{ text: TEXT, title: 'Week 53' }, 'Week 53'],
+])('the title of a continuation is that of its text or its own: %j', async (body, title) => {
+  const run = await held();
+  await report(run, 'complete');
+  expect(await goOn(run.id, body)).toMatchObject({ status: 201, body: { title } });
 });
 
 it('an unfinished task and one without a coding agent cannot be continued', async () => {

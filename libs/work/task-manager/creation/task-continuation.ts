@@ -22,6 +22,7 @@ export class TaskContinuation {
    * finished task stays unchanged, because its result, its cost and its dependents count.
    *
    * @param words.text the instructions of the new task
+   * @param words.title by default, the beginning of the text
    * @param words.attachments the id of its attachments, in place of those of the finished task
    * @throws DroverError `task_not_found`, `not_continuable`, `secrets_unreadable`, and as
    *   `TaskCreation.createOne`
@@ -29,7 +30,7 @@ export class TaskContinuation {
   async continue(
     caller: Caller,
     id: string,
-    { text, attachments }: { text: string; attachments?: string },
+    { text, title, attachments }: { text: string; title?: string; attachments?: string },
     traceparent?: string,
   ): Promise<TaskView> {
     const { workspaceId } = caller;
@@ -39,7 +40,12 @@ export class TaskContinuation {
     ]);
     if (!task) throw new DroverError('task_not_found');
     if (task.agent === null || !task.is_over) throw new DroverError('not_continuable');
-    const request = { ...toRequest(await this.opened(task)), instructions: text };
+    const before = toRequest(await this.opened(task));
+    const request = {
+      ...before,
+      title: title ?? titleOf(text) ?? before.title,
+      instructions: text,
+    };
     if (attachments !== undefined) {
       request.inputContext = { ...request.inputContext, attachments };
     }
@@ -66,6 +72,13 @@ export class TaskContinuation {
     }
     return whole as unknown as ContinuedRow;
   }
+}
+
+/** Up to 200 characters of the first line, in whole words, so that no part of a secret remains. */
+const TITLE = /^\s*(\S(?:.{0,198}\S)?)(?=\s|$)/u;
+
+function titleOf(text: string): string | undefined {
+  return TITLE.exec(text)?.[1];
 }
 
 function toRequest(task: ContinuedRow): TaskRequest {

@@ -35,6 +35,13 @@ export class ContinueTaskDto {
   })
   text!: string;
 
+  @Text({
+    max: 255,
+    optional: true,
+    description: 'The title of the new task. By default, the beginning of the text',
+  })
+  title?: string;
+
   @WholeId({
     optional: true,
     description: 'The id of attachments, in place of those of the finished task',
