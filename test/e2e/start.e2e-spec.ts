@@ -70,6 +70,12 @@ async function stop(): Promise<void> {
   await waitFor('the last process', () => processesWith(home).length === 0);
 }
 
+function pasteCommand(): string {
+  const line = /npx drover .*/.exec(started?.output ?? '')?.[0] ?? '';
+  const env = { ...process.env, DROVER_HOME: home };
+  return execFileSync('sh', ['-c', line], { encoding: 'utf8', env });
+}
+
 function pasteCurl(): { id: string } {
   const line = /curl .*/.exec(started?.output ?? '')?.[0] ?? '';
   return JSON.parse(execFileSync('sh', ['-c', line], { encoding: 'utf8' })) as { id: string };
@@ -176,6 +182,7 @@ async function expectViewsOfWorkers(): Promise<void> {
 describe('npm start', () => {
   test('npm start works as its output says, and keeps its data until the next start', async () => {
     const address = await start();
+    expect(pasteCommand()).toBe('hello\n');
     const { id } = pasteCurl();
     await untilCompleted(address, id);
     expect(await signIn(address)).toBe(200);

@@ -23,6 +23,9 @@ const program = existsSync(installed) ? installed : 'drover-server';
 /** The command that ends the processes of this program. */
 export const STOP_COMMAND = isClone ? 'npm start -- stop' : `${program} down`;
 
+/** A command line that submits a first task. */
+export const RUN_COMMAND = `${isClone ? 'npx drover' : 'drover'} run -- echo hello`;
+
 const COMMANDS = isClone
   ? `npm start [-- --workers N] [--daemon]
 npm start -- stop [--graceful] [--timeout 5m]

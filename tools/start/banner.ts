@@ -1,4 +1,4 @@
-import { STOP_COMMAND } from './arguments.js';
+import { RUN_COMMAND, STOP_COMMAND } from './arguments.js';
 import type { GatewayAccess } from './gateway.js';
 import type { Home } from './home.js';
 import type { TaskIsolation } from './isolation.js';
@@ -28,7 +28,11 @@ Isolation              ${isolation.sentence}
 Administrator          ${whereabouts(home)}
 Data and logs          ${home.folder}
 
-Submit a task:
+Submit a task, in another terminal:
+
+  ${RUN_COMMAND}
+
+The same over HTTP:
 
   curl -s ${address}/api/v1/agent-tasks -H "Authorization: Bearer $(cat ${quoted(home.apiKeyFile)})" -H 'Content-Type: application/json' -d '${body}'
 
