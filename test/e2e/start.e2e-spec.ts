@@ -182,6 +182,7 @@ async function expectViewsOfWorkers(): Promise<void> {
 describe('npm start', () => {
   test('npm start works as its output says, and keeps its data until the next start', async () => {
     const address = await start();
+    expect(started?.output).toMatch(/applying \d+ migrations, from \S+ to \S+\n(?!applying)/);
     expect(pasteCommand()).toBe('hello\n');
     const { id } = pasteCurl();
     await untilCompleted(address, id);

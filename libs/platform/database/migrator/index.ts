@@ -92,11 +92,15 @@ async function applyPending(
   if (plan.kind !== 'apply') throw new MigrationError(refusal(plan) ?? plan.kind);
   if (!force) await requireStoppedServers(client, plan.pending);
   await createHistory(client);
-  for (const file of plan.pending) {
-    log(`applying the migration ${file.name}`);
-    await applyMigration(client, file);
-  }
+  if (plan.pending.length > 0) log(announce(plan.pending.map((file) => file.name)));
+  for (const file of plan.pending) await applyMigration(client, file);
   return plan.pending.map((file) => file.name);
+}
+
+/** One line, because a new database gets more than a hundred migrations. */
+function announce(names: readonly string[]): string {
+  if (names.length === 1) return `applying the migration ${names[0]}`;
+  return `applying ${names.length} migrations, from ${names[0]} to ${names.at(-1)}`;
 }
 
 function nameOf(row: { migration_name: string }): string {
