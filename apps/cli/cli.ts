@@ -1,8 +1,9 @@
 import { bearer, type Credentials, type DroverClient } from '#lib/api-client';
+import { droverHome } from '#lib/kernel';
 import { connectTo, splitAddresses } from './connect.js';
 import { Contexts, type Context } from './contexts/contexts.js';
 import { storedTokens } from './contexts/credentials.js';
-import { LOCAL } from './contexts/local.js';
+import { LOCAL, startCommand } from './contexts/local.js';
 import { EXIT } from './exit-codes.js';
 import { Failure } from './failure.js';
 import { Output } from './output/output.js';
@@ -141,8 +142,8 @@ function incompleteEnvironment(isUrlMissing: boolean): Failure {
 
 function noContext(): Failure {
   return new Failure(
-    'No server is configured.',
-    'Start a server with `drover up`, or sign in to one with `drover login URL`.',
+    `No server is configured. There is none in ${droverHome()}.`,
+    `Start one with \`${startCommand()}\`, name its folder in DROVER_HOME, or sign in to one with \`drover login URL\`.`,
     EXIT.signIn,
   );
 }

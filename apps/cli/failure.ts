@@ -1,4 +1,5 @@
 import { ConnectionProblem, DroverProblem, type ErrorCode, type Problem } from '#lib/api-client';
+import { startCommand } from './contexts/local.js';
 import { adviceFor, nameOfField } from './advice.js';
 import type { CommandSpec } from './command.js';
 import { EXIT, type ExitCode } from './exit-codes.js';
@@ -29,7 +30,7 @@ export function toFailure(error: unknown, spec?: Spec): Failure {
   if (error instanceof Failure) return error;
   if (error instanceof DroverProblem) return describeProblem(error, spec);
   if (error instanceof ConnectionProblem) {
-    const advice = 'Start Drover with `drover up`, or check the server with `drover context show`.';
+    const advice = `Start Drover with \`${startCommand()}\`, or check the server with \`drover context show\`.`;
     return new Failure(error.message, advice, EXIT.unreachable);
   }
   const { message } = error as Error;

@@ -80,6 +80,8 @@ describe('an error', () => {
   it('a command without a server fails with exit code 3', async () => {
     const { code, stderr } = await drover(['task', 'list'], { env: {} });
     expect([code, stderr]).toEqual([3, expect.stringContaining('No server is configured')]);
+    // The test runs in a clone.
+    expect(stderr).toMatch(/There is none in \/\S+\/none\.\s+Start one with `npm start`/);
   });
 
   it('a broken context file is named and kept', async () => {

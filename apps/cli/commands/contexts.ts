@@ -4,7 +4,7 @@ import type { Cli } from '../cli.js';
 import type { CommandSpec, Commands } from '../command.js';
 import { connectTo, splitAddresses } from '../connect.js';
 import type { Context } from '../contexts/contexts.js';
-import { findAdministrator, LOCAL } from '../contexts/local.js';
+import { findAdministrator, LOCAL, startCommand } from '../contexts/local.js';
 import { storedTokens, toTokens } from '../contexts/credentials.js';
 import { EXIT } from '../exit-codes.js';
 import { Failure, usageError } from '../failure.js';
@@ -204,7 +204,7 @@ const list: CommandSpec = {
         { title: 'workspace', of: ({ workspaceId }) => workspaceId },
         { title: 'signed in', of: ({ signedIn }) => signedIn },
       ],
-      'No contexts found. Start a server with `drover up`, or sign in with `drover login URL`.',
+      `No contexts found. Start a server with \`${startCommand()}\`, or sign in with \`drover login URL\`.`,
     );
   },
 };

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { droverHome } from '#lib/kernel';
+import { droverHome, findClone } from '#lib/kernel';
 import type { Context } from './contexts.js';
 
 /** The name of the context of the local `drover up`. */
@@ -38,6 +38,11 @@ export function findLastProgram(): string[] | undefined {
 /** Tells whether a `drover up` has ever recorded its processes. */
 export function wasStarted(): boolean {
   return readHome((home) => read(home, 'processes.json')) !== undefined;
+}
+
+/** The command that starts the local server. */
+export function startCommand(): string {
+  return findClone() === undefined ? 'drover up' : 'npm start';
 }
 
 /** Reads from the data folder of `drover up`. */
