@@ -6,7 +6,6 @@ import {
   type Exceeded,
   type OutputSink,
   type SessionExit,
-  SpawnError,
 } from '../drivers/driver.js';
 import type { Throttle } from '../output/throttle.js';
 import { endStrays } from './end-strays.js';
@@ -88,21 +87,17 @@ export class FirstProcess {
   ): Promise<FirstProcess> {
     const { sessionId, stdin, openInput, sandbox } = launch;
     const oomKillsBefore = countOomKills();
-    try {
-      const running = await (sandbox === undefined
-        ? startHere(launch, await coming)
-        : startInside(launch, sandbox, coming));
-      const { child } = running;
-      child.on('error', () => undefined);
-      // A process can ignore its input.
-      child.stdin?.on('error', () => undefined);
-      if (openInput !== true) child.stdin?.end(stdin);
-      return new FirstProcess(sessionId, running, oomKillsBefore, sandbox);
-    } catch (error) {
-      if (error instanceof SpawnError) throw error;
-      const { command } = await coming;
-      throw explainSpawnFailure(command[0], error);
-    }
+    // A sandbox that cannot be made does not wait for it.
+    Promise.resolve(coming).catch(() => undefined);
+    const running = await (sandbox === undefined
+      ? startHere(launch, await coming)
+      : startInside(launch, sandbox, coming));
+    const { child } = running;
+    child.on('error', () => undefined);
+    // A process can ignore its input.
+    child.stdin?.on('error', () => undefined);
+    if (openInput !== true) child.stdin?.end(stdin);
+    return new FirstProcess(sessionId, running, oomKillsBefore, sandbox);
   }
 
   /** The open input of the launch. */
@@ -187,17 +182,21 @@ async function startHere(
   { program, command, env }: SessionProgram,
 ): Promise<RunningProcess> {
   const [argv0, ...args] = command;
-  const child = spawn(program, args, {
-    argv0,
-    ...user,
-    cwd,
-    env,
-    // Its own process group and session, so that a signal reaches all of it.
-    detached: true,
-    stdio: [stdin === undefined && openInput !== true ? 'ignore' : 'pipe', 'pipe', 'pipe'],
-  });
-  await once(child, 'spawn');
-  return { child, leader: refOf(child), exited: exitOf(child), release: () => undefined };
+  try {
+    const child = spawn(program, args, {
+      argv0,
+      ...user,
+      cwd,
+      env,
+      // Its own process group and session, so that a signal reaches all of it.
+      detached: true,
+      stdio: [stdin === undefined && openInput !== true ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+    });
+    await once(child, 'spawn');
+    return { child, leader: refOf(child), exited: exitOf(child), release: () => undefined };
+  } catch (error) {
+    throw explainSpawnFailure(argv0, error);
+  }
 }
 
 // A process that has ended already has no start time any more, and nobody needs it.

@@ -149,6 +149,11 @@ cases('A session of %s', (_, user) => {
     const output = { write: () => undefined, note: () => undefined, end: () => undefined };
     const spec = { ...specOf('', { output }), command: new Promise<never>(() => undefined) };
     await expect(driver.spawn(spec)).rejects.toThrow('no room for namespaces');
+    const env = { TOO_LONG: 'x'.repeat(200_000) };
+    const unable = driverOf(true, { program: { ...program, env } });
+    await expect(unable.spawn({ ...spec, id: newId() })).rejects.toThrow(
+      'The sandbox could not be made: spawn E2BIG',
+    );
   });
 
   test('a session cannot read a hidden file in a shown folder, even through a link', async () => {

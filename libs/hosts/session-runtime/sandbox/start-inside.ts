@@ -42,8 +42,8 @@ export async function startInside(
   const open: { close: () => void }[] = [];
   const close = (): void => open.forEach((each) => each.close());
   try {
-    if (forwarding !== undefined) open.push(await ApiForwarder.open(forwarding));
-    const proxy = egress && (await openProxy(egress));
+    if (forwarding !== undefined) open.push(await making(() => ApiForwarder.open(forwarding)));
+    const proxy = egress && (await making(() => openProxy(egress)));
     if (proxy !== undefined) open.push(proxy);
     const running = await startSandbox(launch, sandbox, coming);
     const release = (): void => {
@@ -71,16 +71,7 @@ async function startSandbox(
   sandbox: SandboxLaunch,
   coming: Coming,
 ): Promise<RunningProcess> {
-  const { stdin, openInput } = launch;
-  const { groups, keyring, limits, processor } = sandbox;
-  if (groups !== undefined) makeGroups(groups, limits);
-  if (keyring && processor) writeKeyringProgram(keyring, processor);
-  const child = spawnSandbox(
-    sandbox,
-    stdin === undefined && openInput !== true ? 'ignore' : 'pipe',
-  );
-  const over = exitOf(child);
-  await once(child, 'spawn');
+  const { child, over } = await making(() => makeSandbox(launch, sandbox));
   try {
     return await startCommand({ child, over }, launch, sandbox, coming);
   } catch (error) {
@@ -90,6 +81,29 @@ async function startSandbox(
     await over;
     clearTimeout(timer);
     throw error;
+  }
+}
+
+async function makeSandbox(
+  { stdin, openInput }: Launch,
+  sandbox: SandboxLaunch,
+): Promise<{ child: ChildProcess; over: Promise<FirstExit> }> {
+  const { groups, keyring, limits, processor } = sandbox;
+  if (groups !== undefined) makeGroups(groups, limits);
+  if (keyring && processor) writeKeyringProgram(keyring, processor);
+  const input = stdin === undefined && openInput !== true ? 'ignore' : 'pipe';
+  const child = spawnSandbox(sandbox, input);
+  const over = exitOf(child);
+  await once(child, 'spawn');
+  return { child, over };
+}
+
+/** The program of the session has no part in these errors, and can be unknown yet. */
+async function making<T>(make: () => Promise<T>): Promise<T> {
+  try {
+    return await make();
+  } catch (error) {
+    throw error instanceof SpawnError ? error : notMade((error as Error).message, error);
   }
 }
 
@@ -188,9 +202,7 @@ function explainFailure(program: string, failed: number | 'cwd'): SpawnError {
   return new SpawnError('setup', 'The user of the session cannot enter its working directory');
 }
 
-function notMade(why: string): SpawnError {
-  return new SpawnError(
-    'infrastructure',
-    `The sandbox could not be made: ${why || 'no reason given'}`,
-  );
+function notMade(why: string, cause?: unknown): SpawnError {
+  const message = `The sandbox could not be made: ${why || 'no reason given'}`;
+  return new SpawnError('infrastructure', message, { cause });
 }
