@@ -22,7 +22,8 @@ const packages = Object.entries(testPackages()).map(([name, bundled]) => [
 
 const shared = {
   extensionsToTreatAsEsm: ['.ts'],
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/test/support/jest/environment.mjs',
+  runtime: '<rootDir>/test/support/jest/runtime.mjs',
   transform: {
     '^.+\\.ts$': [
       '@swc/jest',
