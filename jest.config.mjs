@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { clearSettings } from './scripts/lib/environment.mjs';
-import { testPackages } from './scripts/lib/test-packages.mjs';
 
 // Workers of Jest inherit the environment of this process.
 clearSettings(process.env);
@@ -14,34 +13,14 @@ const libraries = Object.entries(imports)
     built.replace('./dist/', '<rootDir>/').replace(/js$/, 'ts'),
   ]);
 
-/** Packages are loaded from their bundles. */
-const packages = Object.entries(testPackages()).map(([name, bundled]) => [
-  `^${name.replaceAll('.', '\\.')}$`,
-  bundled,
-]);
-
 const shared = {
   extensionsToTreatAsEsm: ['.ts'],
   testEnvironment: '<rootDir>/test/support/jest/environment.mjs',
   runtime: '<rootDir>/test/support/jest/runtime.mjs',
-  transform: {
-    '^.+\\.ts$': [
-      '@swc/jest',
-      {
-        swcrc: false,
-        sourceMaps: 'inline',
-        jsc: {
-          parser: { syntax: 'typescript', decorators: true, dynamicImport: true },
-          transform: { legacyDecorator: true, decoratorMetadata: true },
-          target: 'es2022',
-          keepClassNames: true,
-        },
-        module: { type: 'es6' },
-      },
-    ],
-  },
+  /** `modules.mjs` compiles, when a module is loaded. */
+  transform: {},
   moduleNameMapper: {
-    ...Object.fromEntries([...libraries, ...packages]),
+    ...Object.fromEntries(libraries),
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.cache/', '<rootDir>/.drover/'],

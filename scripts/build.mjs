@@ -17,7 +17,6 @@ import { buildDashboard } from './lib/dashboard.mjs';
 import { withLock } from './lib/lock.mjs';
 import { buildPrograms } from './lib/programs.mjs';
 import { BUILT, hashOf, listFiles, root } from './lib/sources.mjs';
-import { buildTestPackages } from './lib/test-packages.mjs';
 
 const DIST = join(root, 'dist');
 const FOLDERS = ['apps', 'libs', 'tools', 'test'];
@@ -30,10 +29,7 @@ await withLock(`building ${root}`, async () => {
   generatePrismaClient();
   await generateClientTypes();
   await compile();
-  if (!process.argv.includes('--unbundled')) {
-    await buildPrograms().catch(fail);
-    await buildTestPackages().catch(fail);
-  }
+  if (!process.argv.includes('--unbundled')) await buildPrograms().catch(fail);
   await buildDashboard().catch(fail);
 });
 

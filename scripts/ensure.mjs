@@ -20,7 +20,6 @@ const SETTINGS = [
   'scripts/lib/client-types.mjs',
   'scripts/lib/dashboard.mjs',
   'scripts/lib/programs.mjs',
-  'scripts/lib/test-packages.mjs',
 ];
 const INSTALLED = join(root, 'node_modules', '.drover-installed');
 

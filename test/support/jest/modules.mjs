@@ -1,3 +1,5 @@
+// Hooks of Node's loader in a Jest worker: TypeScript is compiled when it is loaded, and imports lead
+// to sources instead of compiled files.
 import { transformSync } from '@swc/core';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -6,12 +8,12 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-const CACHE = join(root, '.cache', 'jest-modules');
 const { imports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-const GLOBALS = new URL('./globals.mjs', import.meta.url).href;
+const GLOBALS = new URL('globals.mjs', import.meta.url).href;
+const CACHE = join(root, '.cache', 'jest-modules');
 mkdirSync(CACHE, { recursive: true });
 
-const OPTIONS = {
+const COMPILER = {
   swcrc: false,
   sourceMaps: true,
   jsc: {
@@ -23,22 +25,15 @@ const OPTIONS = {
   module: { type: 'es6' },
 };
 
-/** Files of source maps, by the address of the module, for the traces of errors. */
-export const sourceMaps = { get: (address) => maps.get(address.split('?')[0]) };
+/** Addresses of modules, and the files of their source maps. */
 const maps = new Map();
+/** The file of a module's source map, for traces of errors. */
+export const sourceMaps = { get: (address) => maps.get(address.split('?')[0]) };
 
 registerHooks({
-  resolve(specifier, context, next) {
-    if (specifier === '@jest/globals') return { url: GLOBALS, shortCircuit: true };
-    if (specifier.startsWith('#lib/')) {
-      const source = imports[specifier]?.replace('./dist/', '').replace(/js$/, 'ts');
-      if (source) return { url: pathToFileURL(join(root, source)).href, shortCircuit: true };
-    }
-    if (specifier.startsWith('.') && specifier.endsWith('.js')) {
-      const source = new URL(specifier.replace(/js$/, 'ts'), context.parentURL);
-      if (existsSync(source)) return { url: source.href, shortCircuit: true };
-    }
-    return next(specifier, context);
+  resolve(name, context, next) {
+    const url = name === '@jest/globals' ? GLOBALS : sourceOf(name, context.parentURL);
+    return url === undefined ? next(name, context) : { url, shortCircuit: true };
   },
   load(url, context, next) {
     const [address] = url.split('?');
@@ -47,14 +42,24 @@ registerHooks({
   },
 });
 
+/** Returns the address of a source in TypeScript; undefined for any other module. */
+function sourceOf(name, importer) {
+  if (name.startsWith('#lib/') && imports[name])
+    return pathToFileURL(join(root, imports[name].replace('./dist/', '').replace(/js$/, 'ts'))).href;
+  if (!/^\.{1,2}\/.*\.js$/.test(name)) return undefined;
+  const source = new URL(name.replace(/js$/, 'ts'), importer);
+  return existsSync(source) ? source.href : undefined;
+}
+
 function compiled(address) {
   const path = fileURLToPath(address);
   const source = readFileSync(path, 'utf8');
-  const key = createHash('sha1').update(path).update(source).digest('hex');
-  const file = join(CACHE, `${key}.js`);
+  const key = createHash('sha1').update(`${JSON.stringify(COMPILER)}\n${path}\n${source}`);
+  const file = join(CACHE, `${key.digest('hex')}.js`);
   maps.set(address, `${file}.map`);
   if (existsSync(file)) return readFileSync(file, 'utf8');
-  const { code, map } = transformSync(source, { ...OPTIONS, filename: path });
+  const { code, map } = transformSync(source, { ...COMPILER, filename: path });
+  // The map is there first, because the code shows that both are.
   replace(`${file}.map`, map);
   replace(file, code);
   return code;

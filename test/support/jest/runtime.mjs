@@ -4,11 +4,11 @@ import { useGlobals } from './globals.mjs';
 import { sourceMaps } from './modules.mjs';
 
 const require = createRequire(import.meta.url);
-/** Global symbols that hold the framework's tests and handlers. */
+/** Global symbols of the framework: the tests of a file, and handlers of its events. */
 const FRAMEWORK = ['EVENT_HANDLERS', 'JEST_STATE_SYMBOL'];
 let files = 0;
 
-/** Loads test files with Node's own loader. A worker loads each other module once. */
+/** Loads test files by Node's loader. A worker loads each other module once. */
 class SharedRuntime {
   #environment;
 
@@ -20,7 +20,7 @@ class SharedRuntime {
     return true;
   }
 
-  /** Runs a test file: the query tells its runs apart. */
+  /** The query makes the file a new module, also when it runs again. */
   async unstable_importModule(path) {
     await import(`${pathToFileURL(path)}?run=${++files}`);
   }
@@ -29,11 +29,11 @@ class SharedRuntime {
     return require(path);
   }
 
-  /** The framework is loaded anew for each file, because it keeps the file's tests. */
+  /** The framework keeps the tests of one file, so each file loads it anew. */
   requireInternalModule(path) {
-    delete require.cache[path];
     for (const key of Object.getOwnPropertySymbols(globalThis))
       if (FRAMEWORK.includes(key.description)) delete globalThis[key];
+    delete require.cache[path];
     return require(path);
   }
 
@@ -54,12 +54,13 @@ class SharedRuntime {
   teardown() {}
 }
 
-function jestOf({ moduleMocker, fakeTimersModern: timers }) {
-  const jest = {
-    fn: moduleMocker.fn.bind(moduleMocker),
-    spyOn: moduleMocker.spyOn.bind(moduleMocker),
-    replaceProperty: moduleMocker.replaceProperty.bind(moduleMocker),
-    restoreAllMocks: () => moduleMocker.restoreAllMocks(),
+/** What tests use of the object `jest`. */
+function jestOf({ moduleMocker: mocker, fakeTimersModern: timers }) {
+  return {
+    fn: (implementation) => mocker.fn(implementation),
+    spyOn: (...of) => mocker.spyOn(...of),
+    replaceProperty: (...of) => mocker.replaceProperty(...of),
+    restoreAllMocks: () => mocker.restoreAllMocks(),
     useFakeTimers: (options) => timers.useFakeTimers(options),
     useRealTimers: () => timers.useRealTimers(),
     setSystemTime: (now) => timers.setSystemTime(now),
@@ -67,7 +68,6 @@ function jestOf({ moduleMocker, fakeTimersModern: timers }) {
     advanceTimersByTime: (ms) => timers.advanceTimersByTime(ms),
     advanceTimersByTimeAsync: (ms) => timers.advanceTimersByTimeAsync(ms),
   };
-  return jest;
 }
 
 export { SharedRuntime as 'module.exports' };
