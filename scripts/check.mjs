@@ -8,7 +8,7 @@ import { runTogether } from './lib/steps.mjs';
 /** Number of concurrent steps. */
 const LANES = 2;
 
-export const JEST = ['node_modules/jest/bin/jest.js'];
+export const JEST = ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js'];
 
 /**
  * Runs everything except the tests, together with the given steps, the longest first. Results are

@@ -147,6 +147,10 @@ describe('A server that is away', () => {
   });
 });
 
+/** A shell that runs `sleep` has set its trap. */
+const untilLooping = (seconds: string, shells = 1) =>
+  waitFor('the loops', () => processesWith(seconds).length >= shells);
+
 describe('A gateway that shuts down', () => {
   const world = gatewayForEach({ SHUTDOWN_DEADLINE_SECONDS: '15', MAX_CONCURRENT_WORKERS: '3' });
 
@@ -159,6 +163,7 @@ describe('A gateway that shuts down', () => {
     const bodies = [finishes, saves, ignores, waits];
     for (const body of bodies) await world.gateway.spawn(body);
     for (const { runId } of bodies.slice(0, 3)) await world.untilStatus(runId, 'RUNNING');
+    await untilLooping(seconds, 2);
     const begun = performance.now();
     world.gateway.kill('SIGTERM');
     expect(await world.server.endOf(waits.runId)).toMatchObject({
@@ -195,7 +200,7 @@ describe('A gateway that shuts down', () => {
     const seconds = uniqueSeconds();
     const body = aSpawn(`trap '' TERM; while :; do sleep ${seconds}; done`);
     await world.gateway.spawn(body);
-    await world.untilStatus(body.runId, 'RUNNING');
+    await untilLooping(seconds);
     const begun = performance.now();
     world.gateway.kill('SIGTERM');
     await world.gateway.said('Shutting down');

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { root } from './sources.mjs';
 
-const JEST = ['node_modules/jest/bin/jest.js'];
+const JEST = ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js'];
 const isSpec = (path) => /(\.|-)spec\.ts$/.test(path);
 
 /** Changes that reach specs without an import: a pattern of changed files and one of specs. */

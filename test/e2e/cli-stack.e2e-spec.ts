@@ -64,7 +64,7 @@ describe('before `up`', () => {
     expect(status).toMatchObject({ code: 3, stdout: expect.stringMatching(RUNS_NOT) });
     expect(statusAsJson).toMatchObject({ code: 3, stdout: '', stderr: status?.stdout });
     expect(down).toMatchObject({ code: 0, stdout: `Nothing runs in ${home}.\n` });
-    expect(tasks).toMatchObject({ code: 3, stderr: expect.stringContaining('`drover up`') });
+    expect(tasks).toMatchObject({ code: 3, stderr: expect.stringContaining('`npm start`') });
   });
 
   it('up with too many workers is a usage error', async () => {
@@ -198,6 +198,6 @@ describe('down', () => {
 
   it('reconcile after down fails with exit code 6', async () => {
     const { code, stderr } = await drover('orchestrator reconcile');
-    expect([code, stderr]).toEqual([6, expect.stringContaining('`drover up`')]);
+    expect([code, stderr]).toEqual([6, expect.stringContaining('`npm start`')]);
   });
 });

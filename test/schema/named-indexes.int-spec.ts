@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { join } from 'node:path';
-import { readRooms } from '../../tools/generate/statements.js';
+import { readSources } from '../../tools/generate/statements.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 
 let db: TestDatabase;
@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => db.drop());
 
 it("every index that a statement's comment names exists", async () => {
-  const { sources } = await readRooms(join(import.meta.dirname, '../..'));
+  const sources = readSources(join(import.meta.dirname, '../..'));
   const { rows } = await db.owner.query<{ name: string; is_index: boolean }>(
     `SELECT relname AS name, true AS is_index FROM pg_class WHERE relkind IN ('i', 'I')
      UNION ALL SELECT attname, false FROM pg_attribute`,

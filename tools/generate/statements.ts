@@ -35,7 +35,7 @@ const UNNAMED = /\b(?:query|command)(?:<\w+>)?\(\s*''/;
  * @throws Error if two statements have one name, or the declaring file of one is unknown
  */
 export async function readRooms(root: string): Promise<{ rooms: Room[]; sources: Source[] }> {
-  const sources = ['libs', 'apps/server'].flatMap((folder) => sourcesIn(root, folder));
+  const sources = readSources(root);
   for (const { path, text } of sources) if (DECLARES.test(text)) await load(path);
   const rooms = new Map<string, Room>();
   const roomOf = (file: string): Room => {
@@ -48,6 +48,11 @@ export async function readRooms(root: string): Promise<{ rooms: Room[]; sources:
   for (const sql of declared.values()) roomOf(declaringFile(sql, files)).statements.push(sql);
   for (const { path, text } of sources) if (UNNAMED.test(text)) roomOf(path).unnamed.push(path);
   return { rooms: [...rooms.values()], sources };
+}
+
+/** Returns the sources that can have statements. */
+export function readSources(root: string): Source[] {
+  return ['libs', 'apps/server'].flatMap((folder) => sourcesIn(root, folder));
 }
 
 /** Returns the library (`libs/work/runs`) or program (`apps/server`) of a file. */

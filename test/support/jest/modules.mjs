@@ -25,33 +25,38 @@ const COMPILER = {
   module: { type: 'es6' },
 };
 
-/** Addresses of modules, and the files of their source maps. */
 const maps = new Map();
-/** The file of a module's source map, for traces of errors. */
-export const sourceMaps = { get: (address) => maps.get(address.split('?')[0]) };
+/** The files of source maps by the addresses of modules, for traces of errors. */
+export { maps as sourceMaps };
 
 registerHooks({
   resolve(name, context, next) {
-    const url = name === '@jest/globals' ? GLOBALS : sourceOf(name, context.parentURL);
+    const url = sourceOf(name, context.parentURL);
     return url === undefined ? next(name, context) : { url, shortCircuit: true };
   },
   load(url, context, next) {
-    const [address] = url.split('?');
-    if (!address.startsWith('file:') || !address.endsWith('.ts')) return next(url, context);
-    return { format: 'module', source: compiled(address), shortCircuit: true };
+    if (!url.startsWith('file:') || !url.endsWith('.ts')) return next(url, context);
+    return { format: 'module', source: compile(url), shortCircuit: true };
   },
 });
 
-/** Returns the address of a source in TypeScript; undefined for any other module. */
-function sourceOf(name, importer) {
+/**
+ * Returns the address of a source that replaces the module; undefined for any other module.
+ *
+ * @param importer the address of the importing module
+ */
+export function sourceOf(name, importer) {
+  if (name === '@jest/globals') return GLOBALS;
   if (name.startsWith('#lib/') && imports[name])
-    return pathToFileURL(join(root, imports[name].replace('./dist/', '').replace(/js$/, 'ts'))).href;
+    return pathToFileURL(join(root, imports[name].replace('./dist/', '').replace(/js$/, 'ts')))
+      .href;
   if (!/^\.{1,2}\/.*\.js$/.test(name)) return undefined;
   const source = new URL(name.replace(/js$/, 'ts'), importer);
   return existsSync(source) ? source.href : undefined;
 }
 
-function compiled(address) {
+/** Returns the JavaScript of a source in TypeScript, and keeps it for later runs. */
+export function compile(address) {
   const path = fileURLToPath(address);
   const source = readFileSync(path, 'utf8');
   const key = createHash('sha1').update(`${JSON.stringify(COMPILER)}\n${path}\n${source}`);

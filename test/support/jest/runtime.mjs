@@ -1,12 +1,15 @@
 import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { SourceTextModule, SyntheticModule } from 'node:vm';
 import { useGlobals } from './globals.mjs';
-import { sourceMaps } from './modules.mjs';
+import { compile, sourceMaps, sourceOf } from './modules.mjs';
 
 const require = createRequire(import.meta.url);
-/** Global symbols of the framework: the tests of a file, and handlers of its events. */
-const FRAMEWORK = ['EVENT_HANDLERS', 'JEST_STATE_SYMBOL'];
-let files = 0;
+/** The global symbol of the framework's handlers of events. */
+const HANDLERS = Symbol.for('EVENT_HANDLERS');
+/** The description of the global symbol of the tests of a file. */
+const STATE = 'JEST_STATE_SYMBOL';
 
 /** Loads test files by Node's loader. A worker loads each other module once. */
 class SharedRuntime {
@@ -20,9 +23,22 @@ class SharedRuntime {
     return true;
   }
 
-  /** The query makes the file a new module, also when it runs again. */
+  /**
+   * Node's loader would keep the test file for ever, and with it each server that its variables hold.
+   */
   async unstable_importModule(path) {
-    await import(`${pathToFileURL(path)}?run=${++files}`);
+    const address = pathToFileURL(path).href;
+    const load = (name) => import(sourceOf(name, address) ?? name);
+    const file = new SourceTextModule(compile(address), {
+      identifier: address,
+      importModuleDynamically: load,
+      initializeImportMeta: (meta) => {
+        const resolve = (name) => import.meta.resolve(name);
+        Object.assign(meta, { url: address, filename: path, dirname: dirname(path), resolve });
+      },
+    });
+    await file.link(async (name) => moduleOf(await load(name)));
+    await file.evaluate();
   }
 
   requireModule(path) {
@@ -31,8 +47,7 @@ class SharedRuntime {
 
   /** The framework keeps the tests of one file, so each file loads it anew. */
   requireInternalModule(path) {
-    for (const key of Object.getOwnPropertySymbols(globalThis))
-      if (FRAMEWORK.includes(key.description)) delete globalThis[key];
+    delete globalThis[HANDLERS];
     delete require.cache[path];
     return require(path);
   }
@@ -51,7 +66,30 @@ class SharedRuntime {
 
   enterTestCode() {}
   leaveTestCode() {}
-  teardown() {}
+
+  /** A timer or connection that outlives the file would hold its tests, and all of their variables. */
+  teardown() {
+    for (const key of Object.getOwnPropertySymbols(globalThis)) {
+      if (key.description !== STATE) continue;
+      forgetTests(globalThis[key].rootDescribeBlock);
+      delete globalThis[key];
+    }
+  }
+}
+
+function forgetTests({ children, hooks }) {
+  for (const one of [...children, ...hooks]) {
+    if (one.type === 'describeBlock') forgetTests(one);
+    else [one.fn, one.asyncError] = [];
+  }
+}
+
+/** A module with the exports of a loaded one. */
+function moduleOf(loaded) {
+  const names = Object.keys(loaded);
+  return new SyntheticModule(names, function () {
+    for (const name of names) this.setExport(name, loaded[name]);
+  });
 }
 
 /** What tests use of the object `jest`. */

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** The living processes with this word in their command line, found without the code under test. */
-export function processesWith(word: string): number[] {
+/** The living processes with one of these words in their command line, found without the code under test. */
+export function processesWith(...words: string[]): number[] {
   return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && commandLine(name).includes(word))
+    .filter((name) => /^\d+$/.test(name) && commandLine(name).some((word) => words.includes(word)))
     .map(Number);
 }
 
@@ -27,5 +27,5 @@ export function uniqueSeconds(): string {
 
 /** After a failed test: a process that should be dead must not outlive the test. */
 export function killMarked(): void {
-  for (const pid of marks.flatMap(processesWith)) process.kill(pid, 'SIGKILL');
+  for (const pid of processesWith(...marks)) process.kill(pid, 'SIGKILL');
 }
