@@ -36,7 +36,7 @@ interface Rule {
  */
 export const EXIT_RULES: readonly Rule[] = [
   {
-    evidence: 'nobody saw it: what watched the process is gone too',
+    evidence: 'nobody saw it: the program that watched the process is gone, too',
     class: 'infrastructure',
     is: ({ lost }) => lost,
   },
@@ -62,37 +62,37 @@ export const EXIT_RULES: readonly Rule[] = [
     is: ({ signal, oomKilled, asked }) => signal === 'SIGKILL' && oomKilled === null && !asked,
   },
   {
-    evidence: 'last words that tell of a full heap',
+    evidence: 'last lines of output that report a full heap',
     class: 'oom',
     is: ({ heapIsFull }) => heapIsFull,
   },
   {
-    evidence: 'a folder without space by its quota, or last words that say so',
+    evidence: 'a folder without space by its quota, or last lines that say so',
     class: 'disk',
     is: ({ quotaIsFull }) => quotaIsFull,
   },
   {
-    evidence: '137 that nobody asked for',
+    evidence: 'exit code 137 that nobody asked for',
     class: 'oom',
     is: ({ exitCode, asked }) => exitCode === 137 && !asked,
   },
   {
-    evidence: '143 that nobody asked for',
+    evidence: 'exit code 143 that nobody asked for',
     class: 'timeout',
     is: ({ exitCode, asked }) => exitCode === 143 && !asked,
   },
   {
-    evidence: '-1: what should have run it was not there',
+    evidence: 'exit code -1: the program that runs the process was missing',
     class: 'infrastructure',
     is: ({ exitCode }) => exitCode === -1,
   },
   {
-    evidence: '78, 126 or 127',
+    evidence: 'exit code 78, 126 or 127',
     class: 'setup',
     is: ({ exitCode }) => exitCode === 78 || exitCode === 126 || exitCode === 127,
   },
   {
-    evidence: 'another signal, or 128 and its number',
+    evidence: 'another signal, or 128 plus its number',
     class: 'signal',
     is: ({ exitCode, signal }) => (signal ?? signalOf(exitCode)) !== undefined,
   },
