@@ -55,7 +55,7 @@ describeWithIt('behind PgBouncer', () => {
         pooled: true,
       });
       const limits = query<Record<string, string>>(
-        'limits_behind_pooler',
+        'spec_limits_behind_pooler',
         `SELECT current_setting('statement_timeout') AS statement, current_setting('TimeZone') AS zone,
            current_setting('transaction_timeout') AS transaction, current_setting('lock_timeout') AS lock`,
       );

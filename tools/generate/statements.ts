@@ -28,6 +28,9 @@ const DECLARES = /\b(?:query|command|hotCommand)\b[^;]*from '#lib\/database'/;
 const NAME = /(?:\(|name:)\s*'(\w+)'/g;
 const UNNAMED = /\b(?:query|command)(?:<\w+>)?\(\s*''/;
 
+/** Tests declare statements too, and share modules with each other. */
+const OF_TESTS = /^spec_/;
+
 /**
  * Loads every module that declares statements.
  *
@@ -45,7 +48,8 @@ export async function readRooms(root: string): Promise<{ rooms: Room[]; sources:
     return room;
   };
   const files = filesByName(sources);
-  for (const sql of declared.values()) roomOf(declaringFile(sql, files)).statements.push(sql);
+  for (const sql of declared.values())
+    if (!OF_TESTS.test(sql.name)) roomOf(declaringFile(sql, files)).statements.push(sql);
   for (const { path, text } of sources) if (UNNAMED.test(text)) roomOf(path).unnamed.push(path);
   return { rooms: [...rooms.values()], sources };
 }

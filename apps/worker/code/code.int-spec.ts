@@ -6,10 +6,9 @@ import { TestRepository } from '../../../libs/code/git/testing/repositories.js';
 import {
   accessTo,
   changeOf,
-  place,
-  remote,
   sandbox,
   SECRET,
+  shop,
   step,
   useCodeShop,
   work,
@@ -28,16 +27,16 @@ useCodeShop();
     expect(ended.lines).toContain('sweet [redacted]');
     const change = changeOf(ended)!;
     expect(change).toMatchObject({
-      baseCommit: remote.head('main'),
+      baseCommit: shop.remote.head('main'),
       filesChanged: 2,
       insertions: 2,
     });
     const branch = `codex/${ended.taskId}`;
-    expect(remote.head(branch)).toBe(change.headCommit);
-    expect(remote.git('log', '--format=%s|%an', `main..${branch}`)).toBe(
+    expect(shop.remote.head(branch)).toBe(change.headCommit);
+    expect(shop.remote.git('log', '--format=%s|%an', `main..${branch}`)).toBe(
       'a test|drover\nBy hand|drover',
     );
-    expect(remote.git('ls-tree', '-r', '--name-only', branch).split('\n')).toEqual([
+    expect(shop.remote.git('ls-tree', '-r', '--name-only', branch).split('\n')).toEqual([
       'a.txt',
       'check.sh',
       'package-lock.json',
@@ -50,26 +49,30 @@ useCodeShop();
     expect(proof).toMatchObject({ outcome: 'green', commit: change.headCommit, exitCode: 0 });
     expect(proof.output).toContain('secret=');
     const landed = await step('land', ended);
-    expect(landed).toEqual({ outcome: 'merged', commit: remote.head('main'), generation: 1 });
-    expect(remote.git('log', '-1', '--format=%s|%an|%cn', 'main')).toBe('a test|drover|Drover');
+    expect(landed).toEqual({ outcome: 'merged', commit: shop.remote.head('main'), generation: 1 });
+    expect(shop.remote.git('log', '-1', '--format=%s|%an|%cn', 'main')).toBe(
+      'a test|drover|Drover',
+    );
     expect(await step('remove', ended)).toMatchObject({ outcome: 'removed' });
-    expect(remote.git('branch', '--format=%(refname:short)')).toBe('main');
+    expect(shop.remote.git('branch', '--format=%(refname:short)')).toBe('main');
     // Nothing of the steps and of the run is left, and the setup ran once.
-    const folder = place.path('code/w/r');
+    const folder = shop.place.path('code/w/r');
     expect(readdirSync(join(folder, 'steps'))).toEqual([]);
     expect(readdirSync(join(folder, 'runs'))).toEqual([]);
     expect(readdirSync(join(folder, 'setup'))).toHaveLength(1);
-    expect(readdirSync(place.path('sessions')).filter((name) => !name.startsWith('.'))).toEqual([]);
+    expect(
+      readdirSync(shop.place.path('sessions')).filter((name) => !name.startsWith('.')),
+    ).toEqual([]);
   });
 
   it('goes on with the files of a run that failed, and is proven red with its output', async () => {
     const first = await work('echo broken > a.txt; echo new > new.txt; exit 7');
     expect(first.outcome).toMatchObject({ kind: 'failed' });
     const { taskId } = first;
-    expect(remote.git('for-each-ref', '--format=%(refname)', 'refs/drover')).toBe(
+    expect(shop.remote.git('for-each-ref', '--format=%(refname)', 'refs/drover')).toBe(
       `refs/drover/work/${taskId}`,
     );
-    expect(first.trees).toEqual([remote.head(`refs/drover/work/${taskId}^{tree}`)]);
+    expect(first.trees).toEqual([shop.remote.head(`refs/drover/work/${taskId}^{tree}`)]);
     const second = await work('git status --short; cat a.txt', { taskId });
     expect(second.lines).toContain(' M a.txt\n?? new.txt\nbroken');
     expect(changeOf(second)).toMatchObject({ filesChanged: 2 });
@@ -79,19 +82,19 @@ useCodeShop();
     expect(third.lines).toContain('a test');
     expect(await step('prove', third)).toMatchObject({ outcome: 'green' });
     await step('remove', third);
-    expect(remote.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main');
+    expect(shop.remote.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main');
   });
 
   it('goes on with the files of a run that failed when the target has moved since', async () => {
     const { taskId } = await work('echo mine > mine.txt; exit 7');
-    const person = new TestRepository(place.path('checked-out'));
+    const person = new TestRepository(shop.place.path('checked-out'));
     person.commit({ 'theirs.txt': 'theirs\n' });
-    person.git('push', '-q', remote.path, 'main');
+    person.git('push', '-q', shop.remote.path, 'main');
     const second = await work('git status --short; git log --format=%s origin/main -1', { taskId });
     expect(second.lines).toContain('?? mine.txt\nA commit');
     expect(changeOf(second)).toMatchObject({ filesChanged: 1 });
     expect(await step('land', second)).toMatchObject({ outcome: 'merged' });
-    expect(remote.git('ls-tree', '--name-only', 'main').split('\n')).toEqual(
+    expect(shop.remote.git('ls-tree', '--name-only', 'main').split('\n')).toEqual(
       expect.arrayContaining(['mine.txt', 'theirs.txt']),
     );
   });
@@ -125,7 +128,7 @@ useCodeShop();
     expect(lines).toContain('"body": "No."');
     expect(lines).toContain('.worker-state is not written');
     expect(diff).not.toContain('worker-state');
-    expect(readdirSync(place.path('code/w/r/runs'))).toEqual([]);
+    expect(readdirSync(shop.place.path('code/w/r/runs'))).toEqual([]);
   });
 
   it('has no views in a repository that ignores no files, also when the agent commits them', async () => {
@@ -139,16 +142,16 @@ useCodeShop();
     );
     expect(lines).toMatch(/The commit \w{12} has .worker-state/);
     expect(lines).toContain('refused');
-    expect(remote.git('log', '--format=%s', branch)).not.toContain('By hand');
+    expect(shop.remote.git('log', '--format=%s', branch)).not.toContain('By hand');
     expect(outcome).toMatchObject({ kind: 'succeeded', change: { filesChanged: 2 } });
     expect(diff).toContain('b/b.txt');
     expect(diff).not.toContain('worker-state');
     expect(state).toMatchObject({ state: 'IN_REVIEW', review_state: 'pending' });
     // An earlier version let them through.
     const earlier = newId();
-    const person = new TestRepository(place.path('checked-out'));
+    const person = new TestRepository(shop.place.path('checked-out'));
     person.commit({ '.worker-state/worker-auth.json': '{}' });
-    person.git('push', '-q', remote.path, `HEAD:refs/heads/codex/${earlier}`);
+    person.git('push', '-q', shop.remote.path, `HEAD:refs/heads/codex/${earlier}`);
     const without = 'git rm -rqf --cached .worker-state; git commit -qm Without';
     const removed = await work(`${without}; git push && echo pushed`, { taskId: earlier });
     expect(removed.lines).toContain('pushed');
@@ -168,38 +171,45 @@ useCodeShop();
     });
     expect(ended.outcome.kind).toBe('failed');
     expect(ended.lines).toContain('no longer the live run of its task');
-    expect(remote.git('branch', '--format=%(refname:short)')).toBe('main');
+    expect(shop.remote.git('branch', '--format=%(refname:short)')).toBe('main');
     for (const script of ['echo x > x', 'echo x > x; exit 7']) {
       const asked = { count: 0 };
       const late = await work(script, { isLive: () => asked.count++ === 0 });
       expect(late.outcome.kind).toBe('failed');
       expect(asked.count).toBeGreaterThan(1);
     }
-    expect(remote.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main');
+    expect(shop.remote.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main');
   });
 
   it('that is closed before its submission leaves nothing that its session pushed', async () => {
     const push = 'git add -A; git commit -qm "By hand"; git push -q';
     const pushed = await work(`echo x > x; ${push}; echo y > y; ${push}; echo z > z; exit 7`);
-    expect(remote.show(`codex/${pushed.taskId}`, 'y')).toBe('y');
+    expect(shop.remote.show(`codex/${pushed.taskId}`, 'y')).toBe('y');
     expect(await step('remove', pushed, { state: 'CLOSED' })).toMatchObject({ outcome: 'removed' });
-    expect(remote.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main');
+    expect(shop.remote.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main');
 
     // Another host removes its refs between the answer that the run is live and its first push.
     for (const script of ['echo x > x; exit 7', 'echo x > x', `echo x > x; ${push}`]) {
       const asked = { count: 0 };
       const isLive = () => asked.count++ < (script.includes('push') ? 3 : 2);
       expect((await work(script, { isLive })).outcome.kind).toBe('failed');
-      expect(remote.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main');
+      expect(shop.remote.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main');
     }
 
     // A person goes on with the branch.
     const taken = await work(`echo x > x; ${push}; exit 7`);
     const branch = `refs/heads/codex/${taken.taskId}`;
-    const theirs = remote.git('commit-tree', `${branch}^{tree}`, '-p', branch, '-m', 'Of a person');
-    remote.git('update-ref', branch, theirs);
+    const theirs = shop.remote.git(
+      'commit-tree',
+      `${branch}^{tree}`,
+      '-p',
+      branch,
+      '-m',
+      'Of a person',
+    );
+    shop.remote.git('update-ref', branch, theirs);
     await step('remove', taken, { state: 'CLOSED' });
-    expect(remote.git('for-each-ref', '--format=%(refname)').split('\n')).toEqual([
+    expect(shop.remote.git('for-each-ref', '--format=%(refname)').split('\n')).toEqual([
       branch,
       'refs/heads/main',
     ]);
@@ -208,16 +218,16 @@ useCodeShop();
   it('is kept also when an earlier run moved its ref meanwhile', async () => {
     const taskId = newId();
     const ref = `refs/drover/work/${taskId}`;
-    const moved = remote.head('main');
+    const moved = shop.remote.head('main');
     const asked = { count: 0 };
     await work('echo mine > mine.txt; exit 7', {
       taskId,
       isLive: () => {
-        if (asked.count++ === 1) remote.git('update-ref', ref, moved);
+        if (asked.count++ === 1) shop.remote.git('update-ref', ref, moved);
         return true;
       },
     });
-    expect(remote.show(ref, 'mine.txt')).toBe('mine');
+    expect(shop.remote.show(ref, 'mine.txt')).toBe('mine');
   });
 
   it('is submitted only with its diff, except where no artifacts are kept', async () => {
@@ -234,14 +244,17 @@ useCodeShop();
 
   it('without a change submits none of its own', async () => {
     const ended = await work('true');
-    expect(changeOf(ended)).toMatchObject({ filesChanged: 0, headCommit: remote.head('main') });
-    expect(remote.git('branch', '--format=%(refname:short)')).toBe('main');
+    expect(changeOf(ended)).toMatchObject({
+      filesChanged: 0,
+      headCommit: shop.remote.head('main'),
+    });
+    expect(shop.remote.git('branch', '--format=%(refname:short)')).toBe('main');
   });
 
   it('in a folder of the repository starts there, as setup and proof do, and shares its caches', async () => {
-    const person = new TestRepository(place.path('checked-out'));
+    const person = new TestRepository(shop.place.path('checked-out'));
     person.commit({ 'packages/shop/own.txt': 'own\n', 'packages/other/o.txt': 'o\n' });
-    person.git('push', '-q', remote.path, 'main');
+    person.git('push', '-q', shop.remote.path, 'main');
     const access = accessTo({
       path: 'packages/shop',
       cachePaths: ['deps', '/hoisted', 'none'],
@@ -300,9 +313,9 @@ useCodeShop();
       outcome: 'refused',
       reason: expect.stringContaining('Git LFS (.gitattributes)'),
     });
-    const person = new TestRepository(place.path('checked-out'));
+    const person = new TestRepository(shop.place.path('checked-out'));
     person.commit({ '.gitattributes': '*.bin filter=lfs\n' });
-    person.git('push', '-q', remote.path, 'main');
+    person.git('push', '-q', shop.remote.path, 'main');
     await expect(work('true')).rejects.toThrow('Git LFS (.gitattributes)');
   });
 
@@ -314,7 +327,7 @@ useCodeShop();
     const other = await work('echo three >> a.txt');
     const planned = { ...closed, landingCommits: ['f'.repeat(40), changeOf(other)!.headCommit] };
     expect(await step('remove', other, planned)).toMatchObject({ outcome: 'removed' });
-    remote.git('update-ref', '-d', 'refs/heads/main');
+    shop.remote.git('update-ref', '-d', 'refs/heads/main');
     expect(await step('remove', other, planned)).toMatchObject({ outcome: 'removed' });
   });
 

@@ -8,13 +8,11 @@ import { waitFor } from '../../../test/support/wait-for.js';
 import {
   accessTo,
   changeOf,
-  type Ended,
-  host,
-  place,
-  remote,
   sandbox,
+  shop,
   step,
   stepsOf,
+  type Ended,
   useCodeShop,
   work,
   workOf,
@@ -59,7 +57,7 @@ useCodeShop();
     await again('echo more > more.txt; exit 7', mine);
     const untouched = await again('git status --short; ls more.txt; cat a.txt', mine);
     expect(untouched.lines).toMatch(/^more.txt\n<<<<<<< \w{40}\nmine\n=======\ntheirs\n>/);
-    expect(changeOf(untouched)).toMatchObject({ baseCommit: remote.head('main') });
+    expect(changeOf(untouched)).toMatchObject({ baseCommit: shop.remote.head('main') });
     expect(await step('prove', untouched, { access })).toMatchObject({
       outcome: 'refused',
       reason: 'Files still have the marks of a conflict: a.txt',
@@ -68,31 +66,31 @@ useCodeShop();
     expect(changeOf(mended)).toMatchObject({ filesChanged: 3, insertions: 3 });
     expect(await step('prove', mended, { access })).toMatchObject({ outcome: 'green' });
 
-    const before = remote.head('main');
+    const before = shop.remote.head('main');
     for (const method of methods) {
-      remote.git('update-ref', 'refs/heads/main', before);
+      shop.remote.git('update-ref', 'refs/heads/main', before);
       const landed = await step('land', mended, { access: accessBy(method) });
       expect([method, landed.outcome]).toEqual([method, 'merged']);
-      expect(remote.show('main', 'a.txt')).toBe('mine\ntheirs');
-      expect(remote.git('ls-tree', '--name-only', 'main').split('\n')).toEqual(
+      expect(shop.remote.show('main', 'a.txt')).toBe('mine\ntheirs');
+      expect(shop.remote.git('ls-tree', '--name-only', 'main').split('\n')).toEqual(
         expect.arrayContaining(['mine.txt', 'more.txt', 'theirs.txt']),
       );
       const parents = method === 'merge' ? [before, changeOf(mended)!.headCommit] : [before];
-      expect(remote.git('log', '-1', '--format=%P', 'main').split(' ')).toEqual(parents);
+      expect(shop.remote.git('log', '-1', '--format=%P', 'main').split(' ')).toEqual(parents);
     }
   });
 
   it('is proven in advance on the one that lands before it, and else when its turn comes', async () => {
-    const person = new TestRepository(place.path('checked-out'));
+    const person = new TestRepository(shop.place.path('checked-out'));
     const inAdvance = { setup: null, acceptance: 'sleep 0.5; test ! -f broken.txt' };
     const landTwo = async (first: string, settings: object[]) => {
       const one = await work(first);
       const two = await work(`echo > ${newId()}.txt`);
-      person.git('pull', '-q', remote.path, 'main');
+      person.git('pull', '-q', shop.remote.path, 'main');
       person.commit({ [`${one.taskId}.txt`]: 'theirs\n' });
-      person.git('push', '-q', remote.path, 'main');
+      person.git('push', '-q', shop.remote.path, 'main');
       const [ofOne, ofTwo] = settings.map((more) => accessTo({ ...inAdvance, ...more }));
-      const spawn = jest.spyOn(host.driver, 'spawn');
+      const spawn = jest.spyOn(shop.host.driver, 'spawn');
       const begun: number[] = [];
       const count = () => begun.push(spawn.mock.calls.length);
       const works = [
@@ -101,7 +99,7 @@ useCodeShop();
       ];
       const reports = await stepsOf(works, count);
       spawn.mockRestore();
-      expect(readdirSync(join(place.path('code/w/r'), 'steps'))).toEqual([]);
+      expect(readdirSync(join(shop.place.path('code/w/r'), 'steps'))).toEqual([]);
       return reports.map(({ outcome }, index) => [outcome, begun[index]]);
     };
     expect(await landTwo('echo one > one.txt', [{}, {}])).toEqual([
@@ -126,10 +124,10 @@ useCodeShop();
     const access = accessTo({ setup: null, ...slow });
     const one = await work('echo one > one.txt');
     const two = await work('echo two > two.txt');
-    const person = new TestRepository(place.path('checked-out'));
+    const person = new TestRepository(shop.place.path('checked-out'));
     person.commit({ 'theirs.txt': 'theirs\n' });
-    person.git('push', '-q', remote.path, 'main');
-    const spawn = jest.spyOn(host.driver, 'spawn');
+    person.git('push', '-q', shop.remote.path, 'main');
+    const spawn = jest.spyOn(shop.host.driver, 'spawn');
     // Only the renewals of the lease wait for their time.
     jest.useFakeTimers({ doNotFake: [...OTHER_TIMERS] });
     try {
@@ -172,8 +170,8 @@ useCodeShop();
     const good = await work('echo "{ }" > package-lock.json', before);
     const [inner, tip] = [changeOf(hostile)!.headCommit, changeOf(good)!.headCommit];
     const parents = ['-p', 'main', '-p', inner, '-m', 'Merge'];
-    const merged = remote.git('commit-tree', `${tip}^{tree}`, ...parents);
-    remote.git('update-ref', 'refs/heads/main', merged);
+    const merged = shop.remote.git('commit-tree', `${tip}^{tree}`, ...parents);
+    shop.remote.git('update-ref', 'refs/heads/main', merged);
     // A later run fetches the new tip.
     await work('true', before);
     expect(await step('prove', hostile, { access })).toMatchObject({ output: 'evil\n' });

@@ -1,8 +1,6 @@
 import { ModernFakeTimers } from '@jest/fake-timers';
 import { ModuleMocker } from 'jest-mock';
 
-const CONNECTIONS = Symbol.for('undici.globalDispatcher.1');
-
 /** The context of the worker itself. What a test file changes of the process ends with the file. */
 export class SharedEnvironment {
   /** Jest sets `console` and wraps `process.exit` here, once for each file. */
@@ -30,7 +28,6 @@ export class SharedEnvironment {
     for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name];
     Object.assign(process.env, env);
     process.chdir(folder);
-    await closeConnections();
   }
 
   exportConditions() {
@@ -41,14 +38,6 @@ export class SharedEnvironment {
   getVmContext() {
     return null;
   }
-}
-
-/** Connections of `fetch` hold the test that opened them, and so all variables of its file. */
-async function closeConnections() {
-  const pool = globalThis[CONNECTIONS];
-  if (pool === undefined) return;
-  globalThis[CONNECTIONS] = new pool.constructor();
-  await pool.destroy();
 }
 
 export default SharedEnvironment;

@@ -1,6 +1,6 @@
 // Hooks of Node's loader in a Jest worker: TypeScript is compiled when it is loaded, and imports lead
 // to sources instead of compiled files.
-import { transformSync } from '@swc/core';
+import { transformSync, version } from '@swc/core';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
@@ -25,6 +25,8 @@ const COMPILER = {
   module: { type: 'es6' },
 };
 
+/** Another compiler makes other code. */
+const MADE_BY = `${version} ${JSON.stringify(COMPILER)}`;
 const maps = new Map();
 /** The files of source maps by the addresses of modules, for traces of errors. */
 export { maps as sourceMaps };
@@ -50,7 +52,7 @@ export function sourceOf(name, importer) {
   if (name.startsWith('#lib/') && imports[name])
     return pathToFileURL(join(root, imports[name].replace('./dist/', '').replace(/js$/, 'ts')))
       .href;
-  if (!/^\.{1,2}\/.*\.js$/.test(name)) return undefined;
+  if (!/^\.{1,2}\/.*\.js$/.test(name) || importer.includes('/node_modules/')) return undefined;
   const source = new URL(name.replace(/js$/, 'ts'), importer);
   return existsSync(source) ? source.href : undefined;
 }
@@ -59,7 +61,7 @@ export function sourceOf(name, importer) {
 export function compile(address) {
   const path = fileURLToPath(address);
   const source = readFileSync(path, 'utf8');
-  const key = createHash('sha1').update(`${JSON.stringify(COMPILER)}\n${path}\n${source}`);
+  const key = createHash('sha1').update(`${MADE_BY}\n${path}\n${source}`);
   const file = join(CACHE, `${key.digest('hex')}.js`);
   maps.set(address, `${file}.map`);
   if (existsSync(file)) return readFileSync(file, 'utf8');

@@ -28,12 +28,13 @@ class SharedRuntime {
    */
   async unstable_importModule(path) {
     const address = pathToFileURL(path).href;
-    const load = (name) => import(sourceOf(name, address) ?? name);
+    const find = (name) => (name.startsWith('.') ? new URL(name, address).href : name);
+    const load = (name) => import(sourceOf(name, address) ?? find(name));
     const file = new SourceTextModule(compile(address), {
       identifier: address,
       importModuleDynamically: load,
       initializeImportMeta: (meta) => {
-        const resolve = (name) => import.meta.resolve(name);
+        const resolve = (name) => import.meta.resolve(find(name));
         Object.assign(meta, { url: address, filename: path, dirname: dirname(path), resolve });
       },
     });

@@ -10,11 +10,11 @@ let proxy: PostgresProxy;
 let database: Database;
 
 const note = command<{ id: string }>(
-  'test_note',
+  'spec_note',
   `INSERT INTO coordinator_logs (instance_id, event) VALUES ('test', $1) RETURNING id`,
 );
 const notes = query<{ event: string }>(
-  'test_notes',
+  'spec_notes',
   'SELECT event FROM coordinator_logs WHERE event = $1',
 );
 
@@ -60,7 +60,7 @@ describe('a way to Postgres', () => {
     'a proxy to Postgres loses the answer of %s',
     async (kind) => {
       const event = newId();
-      const lost = proxy.loseAnswerTo('test_note');
+      const lost = proxy.loseAnswerTo('spec_note');
       const writing =
         kind === 'a transaction' ? inTransaction(event) : database.service.rows(note, [event]);
       await expect(writing).rejects.toMatchObject({ code: 'outcome_unknown' });
@@ -71,7 +71,7 @@ describe('a way to Postgres', () => {
   );
 
   it('a proxy to Postgres does not mistake a rollback for a commit', async () => {
-    const waiting = proxy.catch({ at: 'after-commit', statement: 'test_note' });
+    const waiting = proxy.catch({ at: 'after-commit', statement: 'spec_note' });
     const failing = database.service.transaction(async (tx) => {
       await tx.rows(note, [newId()]);
       throw new Error('on purpose');
@@ -84,7 +84,7 @@ describe('a way to Postgres', () => {
     'a proxy to Postgres holds a transaction %s, and a dropped one has no effect',
     async (at) => {
       const event = newId();
-      const held = proxy.catch({ at, statement: 'test_note' });
+      const held = proxy.catch({ at, statement: 'spec_note' });
       const writing = inTransaction(event).catch((error: unknown) => error);
       await held.reached;
       expect(await isWritten(event)).toBe(false);
@@ -98,7 +98,7 @@ describe('a way to Postgres', () => {
 
   it('a proxy to Postgres releases a held transaction', async () => {
     const event = newId();
-    const held = proxy.catch({ at: 'before-commit', statement: 'test_note' });
+    const held = proxy.catch({ at: 'before-commit', statement: 'spec_note' });
     const writing = inTransaction(event);
     await held.reached;
     held.letGo();

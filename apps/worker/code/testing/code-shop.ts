@@ -26,24 +26,29 @@ const ACCOUNT = { uid: 54_323, gid: 54_323 };
 export const SECRET = 'secret-of-the-repository';
 const log = new Log(() => undefined);
 
-export let place: TestPlace;
-export let remote: TestRepository;
-export let host: CodeHost;
+interface Shop {
+  place: TestPlace;
+  remote: TestRepository;
+  host: CodeHost;
+}
+
+/** Those of the running test. */
+export const shop = {} as Shop;
 let drivers: Drivers;
 const jobs: TestJob[] = [];
 
 /** Makes a host with a repository before each test. */
 export function useCodeShop(): void {
   beforeEach(() => {
-    place = new TestPlace();
-    const { path } = place.repository('checked-out', {
+    shop.place = new TestPlace();
+    const { path } = shop.place.repository('checked-out', {
       'check.sh': 'test -f deps/lib && ! grep -q broken a.txt && echo "secret=$TOKEN"\n',
       'a.txt': 'one\n',
       'package-lock.json': '{}\n',
     });
-    plainGit(path, 'clone', '-q', '--bare', '.', place.path('remote.git'));
-    remote = new TestRepository(place.path('remote.git'));
-    const sessions = place.path('sessions');
+    plainGit(path, 'clone', '-q', '--bare', '.', shop.place.path('remote.git'));
+    shop.remote = new TestRepository(shop.place.path('remote.git'));
+    const sessions = shop.place.path('sessions');
     const isolation = { sandbox: sandbox!, accounts: isRoot ? () => ACCOUNT : undefined };
     drivers = new Drivers(
       { dir: sessions },
@@ -52,19 +57,19 @@ export function useCodeShop(): void {
           searchPath: process.env['PATH'] ?? '',
           shim: join(DIST, 'shim-process.js'),
           supervisor: join(DIST, 'supervisor-process.js'),
-          sandbox: { ...sandbox!, hidden: [place.root] },
+          sandbox: { ...sandbox!, hidden: [shop.place.root] },
           accounts: isolation.accounts,
         },
       },
     );
-    host = new CodeHost({
-      folder: place.path('code'),
-      roots: [place.root],
+    shop.host = new CodeHost({
+      folder: shop.place.path('code'),
+      roots: [shop.place.root],
       workspaceId: 'w',
       isolation,
       drivers,
       sessions,
-      scripts: place.path('scripts'),
+      scripts: shop.place.path('scripts'),
       keepDays: 14,
       worker: 'worker-auth',
       writesState: true,
@@ -74,7 +79,7 @@ export function useCodeShop(): void {
   afterEach(() => {
     for (const driver of drivers.all) driver.close();
     for (const job of jobs.splice(0)) job.remove();
-    place.remove();
+    shop.place.remove();
   });
 }
 
@@ -82,7 +87,7 @@ export function accessTo(more: Partial<RepositoryAccess> = {}): RepositoryAccess
   return {
     id: 'r',
     name: 'shop',
-    url: remote.path,
+    url: shop.remote.path,
     defaultBranch: 'main',
     branchPattern: '{agent}/{task}',
     mergeMethod: 'squash',
@@ -148,7 +153,7 @@ export async function work(
     ...change,
   };
   const code = await CodeRun.open(made.job, {
-    host,
+    host: shop.host,
     log,
     redactor: () => new Redactor([SECRET]),
     api: {
@@ -177,7 +182,7 @@ export async function work(
   };
   const running = code.around(await startExecution(code.job, options));
   const outcome = await running.exit;
-  const view = join(host.workOf(made.job.run.id), '.worker-state/worker-auth.json');
+  const view = join(shop.host.workOf(made.job.run.id), '.worker-state/worker-auth.json');
   const state = await readFile(view, 'utf8').then(JSON.parse, () => ({}));
   await drivers.choose('process').remove(made.job.run.id);
   return {
@@ -247,7 +252,7 @@ export function stepsOf(
   const reports: StepReport[] = [];
   return new Promise((resolve) => {
     const steps: Steps = new Steps({
-      host,
+      host: shop.host,
       log,
       api: {
         claimStep: (_, signal) => {

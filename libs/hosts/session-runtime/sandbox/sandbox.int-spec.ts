@@ -152,7 +152,7 @@ cases('A session of %s', (_, user) => {
     const env = { TOO_LONG: 'x'.repeat(200_000) };
     const unable = driverOf(true, { program: { ...program, env } });
     await expect(unable.spawn({ ...spec, id: newId() })).rejects.toThrow(
-      'The sandbox could not be made: spawn E2BIG',
+      'The sandbox could not be made: E2BIG',
     );
   });
 

@@ -103,7 +103,9 @@ async function making<T>(make: () => Promise<T>): Promise<T> {
   try {
     return await make();
   } catch (error) {
-    throw error instanceof SpawnError ? error : notMade((error as Error).message, error);
+    if (error instanceof SpawnError) throw error;
+    // The author of a task reads it, and the message can have paths of the host.
+    throw notMade((error as NodeJS.ErrnoException).code ?? 'unknown error', error);
   }
 }
 

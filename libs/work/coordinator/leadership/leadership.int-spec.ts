@@ -57,7 +57,7 @@ async function aServer(options: ServerOptions = {}): Promise<Leadership> {
 }
 
 const note = command<unknown>(
-  'fenced_note',
+  'spec_fenced_note',
   `INSERT INTO coordinator_logs (instance_id, event) VALUES ('test', $1)`,
 );
 
