@@ -1,4 +1,6 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import {
   killMarked,
   processesWith,
@@ -156,7 +158,8 @@ describe('A gateway that shuts down', () => {
 
   test('a shutdown drains, stops and kills sessions, and reports them in time', async () => {
     const seconds = uniqueSeconds();
-    const finishes = aSpawn('sleep 1; exit 0');
+    const goOn = join(world.gateway.dataDir, 'go-on');
+    const finishes = aSpawn(`until test -e ${goOn}; do sleep 0.1; done; exit 0`);
     const saves = aSpawn(`trap 'echo saved; exit 0' TERM; sleep ${seconds} & wait`);
     const ignores = aSpawn(`trap '' TERM; while :; do sleep ${seconds}; done`);
     const waits = aSpawn('exit 0');
@@ -170,6 +173,7 @@ describe('A gateway that shuts down', () => {
       event: 'failed',
       error: { class: 'drained' },
     });
+    writeFileSync(goOn, '');
     // The heartbeat comes first. Otherwise the server would assign the session to this gateway
     // again.
     const given = world.server.reports.findIndex(({ runId }) => runId === waits.runId);

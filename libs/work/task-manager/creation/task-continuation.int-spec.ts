@@ -15,6 +15,7 @@ afterAll(() => server.stop());
 
 type Body = Record<string, unknown>;
 const SECRET = 'hunter2-hunter2';
+const SECRETS = { TOKEN: SECRET, PHRASE: 'correct horse battery staple', PIN: '482-913' };
 const TEXT = 'Now add a test for week 53.';
 
 const held = (values: Body = {}) =>
@@ -23,7 +24,7 @@ const held = (values: Body = {}) =>
     title: 'Mend the parser',
     instructions: 'ISO weeks fail.',
     tags: ['parser'],
-    secrets: { TOKEN: SECRET },
+    secrets: SECRETS,
     inputContext: { file: 'weeks.ts' },
     ...values,
   });
@@ -48,7 +49,7 @@ it('a completed task continues in a new one, with its agent, secrets and convers
     agent: { kind: 'codex', model: 'gpt-5.5' },
     tags: ['parser'],
     inputContext: { file: 'weeks.ts' },
-    secrets: { TOKEN: '[redacted]' },
+    secrets: { TOKEN: '[redacted]', PHRASE: '[redacted]', PIN: '[redacted]' },
     checkpointData: { page: 7 },
   };
   expect(body).toMatchObject(expected);
@@ -66,7 +67,7 @@ it('a completed task continues in a new one, with its agent, secrets and convers
     `/agents/${run.agent.id}/claim`,
   );
   expect(claim.tasks.map(({ task }) => task)).toMatchObject([
-    { id, instructions: TEXT, secrets: { TOKEN: SECRET }, continuesId: run.id },
+    { id, instructions: TEXT, secrets: SECRETS, continuesId: run.id },
   ]);
   const { body: previewed } = await scene.workspace.api.post<{ prompt: string }>(
     `/agent-tasks/${id}/prompt`,
@@ -92,6 +93,8 @@ it.each([
   [{ text: 'A'.repeat(201) }, 'Mend the parser'],
   [{ text: `${'word '.repeat(39)} ${SECRET}` }, 'word '.repeat(39).trim()],
   [{ text: `Use ${SECRET}.` }, 'Use [redacted].'],
+  [{ text: `${'word '.repeat(38)}${SECRETS.PHRASE}` }, 'Mend the parser'],
+  [{ text: TEXT, title: `${'a'.repeat(248)}${SECRETS.PIN}` }, `${'a'.repeat(248)}[redact`],
   [{ text: TEXT, title: 'Week 53' }, 'Week 53'],
 ])('the title of a continuation is that of its text or its own: %j', async (body, title) => {
   const run = await held();

@@ -2,8 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { isOwnCapability } from '#lib/agent-manager/domain';
 import { Database, firstRow } from '#lib/database';
 import { type Caller, DroverError } from '#lib/kernel';
-import { TaskSecrets } from '#lib/secrets';
+import { type SecretValues, TaskSecrets } from '#lib/secrets';
 import type { TaskRequest } from '../domain/new-task.js';
+import { secretValuesOf } from '../domain/task-secrets.js';
 import type { TaskView } from '../domain/task-view.js';
 import { type ContinuedRow, continuedTask, linkContinuation } from './continue-task.sql.js';
 import { TaskCreation } from './task-creation.js';
@@ -43,7 +44,7 @@ export class TaskContinuation {
     const before = toRequest(await this.opened(task));
     const request = {
       ...before,
-      title: title ?? titleOf(text) ?? before.title,
+      title: title ?? titleOf(text, secretValuesOf(before)) ?? before.title,
       instructions: text,
     };
     if (attachments !== undefined) {
@@ -74,11 +75,14 @@ export class TaskContinuation {
   }
 }
 
-/** Up to 200 characters of the first line, in whole words, so that no part of a secret remains. */
+/** Up to 200 characters of the first line, in whole words. */
 const TITLE = /^\s*(\S(?:.{0,198}\S)?)(?=\s|$)/u;
 
-function titleOf(text: string): string | undefined {
-  return TITLE.exec(text)?.[1];
+/** Returns undefined if the title would end within a secret, since a part of it is not found. */
+function titleOf(text: string, values: SecretValues): string | undefined {
+  const title = TITLE.exec(text)?.[1];
+  if (title === undefined) return undefined;
+  return values.hide(text.trimStart()).startsWith(values.hide(title)) ? title : undefined;
 }
 
 function toRequest(task: ContinuedRow): TaskRequest {

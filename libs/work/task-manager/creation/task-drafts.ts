@@ -103,11 +103,19 @@ export class TaskDrafts {
     const originals = inputs.filter(({ key_id }) => key_id !== undefined);
     const tagged = withTags(task, values);
     if (originals.length === 0) return tagged;
-    const { input_context, acceptance_script, ...others } = shown as typeof columns;
-    const shownFields = { inputContext: input_context, acceptanceScript: acceptance_script };
+    const { title, input_context, acceptance_script, ...others } = shown as typeof columns;
+    const shownFields = {
+      // A short secret is longer when it is hidden.
+      title: [...title].slice(0, MAX_TITLE).join(''),
+      inputContext: input_context,
+      acceptanceScript: acceptance_script,
+    };
     return { ...tagged, ...others, ...shownFields, originals } as NewTask;
   }
 }
+
+/** The length of the column, in characters. */
+const MAX_TITLE = 255;
 
 /** The columns of a task that can hold secrets. */
 function columnsOf(task: NewTask) {
