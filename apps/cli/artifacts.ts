@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
 import { type components, type DroverClient, TRANSCRIPT_FOLDER } from '#lib/api-client';
-import { Failure, usageError } from './failure.js';
+import { Failure, toFailure, usageError } from './failure.js';
 
 export type Artifact = components['schemas']['Artifact'];
 
@@ -60,11 +60,18 @@ export async function prepareFolder(out: string): Promise<void> {
   }
 }
 
+/** Files of the user stand where artifacts belong. */
+export class FilesInTheWay extends Failure {}
+
+/** Errors of a path that a file or a folder of the user blocks. */
+const BLOCKED = ['EEXIST', 'ENOTDIR', 'EISDIR'];
+
 /**
  * Downloads artifacts into a folder. All or none of a file is written. Existing files stay without
  * `force`, and the others are downloaded.
  *
- * @throws Failure for an unsafe name or an altered content, and at the end for existing files
+ * @throws Failure for an unsafe name, before any download, or for an altered content; FilesInTheWay
+ *   at the end; errors of the client, as a Failure that names the existing files met before, if any
  */
 export async function* fetchArtifacts(
   drover: DroverClient,
@@ -72,25 +79,57 @@ export async function* fetchArtifacts(
   { out, force }: FetchOptions,
 ): AsyncGenerator<Fetched> {
   const taken: string[] = [];
-  for (const artifact of artifacts) {
-    const path = join(resolve(out), ...safeParts(artifact.name));
-    await mkdir(dirname(path), { recursive: true });
-    const draft = join(dirname(path), `.drover-${randomUUID()}`);
+  const blocked: string[] = [];
+  // The names are checked first, so an unsafe one hides no existing file.
+  const targets = artifacts.map((artifact) => ({
+    artifact,
+    path: join(resolve(out), ...safeParts(artifact.name)),
+  }));
+  for (const { artifact, path } of targets) {
     try {
-      await downloadTo(draft, drover, artifact);
-      await (force ? rename(draft, path) : link(draft, path));
+      await fetchArtifact(path, drover, { artifact, force });
     } catch (error) {
-      if (force || (error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-      taken.push(path);
+      const { code = '', syscall } = error as NodeJS.ErrnoException;
+      if (!BLOCKED.includes(code)) throw withWords(error, describeFiles(taken, blocked));
+      (syscall === 'link' ? taken : blocked).push(path);
       continue;
-    } finally {
-      await rm(draft, { force: true });
     }
     yield { artifact, path };
   }
-  if (taken.length === 0) return;
-  const message = `${taken.join(', ')} ${taken.length === 1 ? 'exists' : 'exist'} already.`;
-  throw new Failure(message, 'Choose another folder, or replace it with --force.');
+  if (taken.length + blocked.length === 0) return;
+  const advice = `Choose another folder${taken.length === 0 ? '' : ', or replace it with --force'}.`;
+  throw new FilesInTheWay(describeFiles(taken, blocked), advice);
+}
+
+/** Downloads one artifact to its path. */
+async function fetchArtifact(
+  path: string,
+  drover: DroverClient,
+  { artifact, force }: { artifact: Artifact; force: boolean },
+): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  const draft = join(dirname(path), `.drover-${randomUUID()}`);
+  try {
+    await downloadTo(draft, drover, artifact);
+    await (force ? rename(draft, path) : link(draft, path));
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+function describeFiles(taken: readonly string[], blocked: readonly string[]): string {
+  const exist = `${taken.join(', ')} ${taken.length === 1 ? 'exists' : 'exist'} already.`;
+  const stand = `Files or folders stand in the way of ${blocked.join(', ')}.`;
+  return [taken.length > 0 && exist, blocked.length > 0 && stand].filter(Boolean).join(' ');
+}
+
+/** Adds words to the message of an error. */
+function withWords(error: unknown, words: string): unknown {
+  if (words === '') return error;
+  const { message, advice, exitCode, stack } = toFailure(error);
+  const failure = new Failure(`${message} ${words}`, advice, exitCode);
+  failure.stack = (error as Error).stack ?? stack ?? '';
+  return failure;
 }
 
 async function downloadTo(draft: string, drover: DroverClient, artifact: Artifact): Promise<void> {

@@ -48,12 +48,16 @@ const get: CommandSpec = {
       names.length === 0 ? known.filter(isFileOfWork) : names.map((name) => named(known, name));
     const options = { out: flags.text('out') ?? '.', force: flags.has('force') };
     const fetched: { name: string; path: string }[] = [];
-    for await (const { artifact, path } of fetchArtifacts(cli.drover, chosen, options)) {
-      fetched.push({ name: artifact.name, path });
-      if (!cli.out.json) cli.out.line(cleanLine(path));
+    try {
+      for await (const { artifact, path } of fetchArtifacts(cli.drover, chosen, options)) {
+        fetched.push({ name: artifact.name, path });
+        if (!cli.out.json) cli.out.line(cleanLine(path));
+      }
+    } finally {
+      // An error leaves the files that came before it.
+      if (cli.out.json) cli.out.value(fetched);
     }
-    if (cli.out.json) cli.out.value(fetched);
-    else if (fetched.length === 0) cli.out.note('No artifacts found.');
+    if (!cli.out.json && fetched.length === 0) cli.out.note('No artifacts found.');
   },
 };
 
