@@ -6,6 +6,8 @@ import { EXIT, type ExitCode } from './exit-codes.js';
 
 type Spec = Pick<CommandSpec, 'usage' | 'options'>;
 
+const FILE_ERRORS = ['ENOENT', 'EISDIR', 'ENOTDIR', 'EACCES'];
+
 /** An error for users: what failed, then what to do. */
 export class Failure extends Error {
   constructor(
@@ -33,7 +35,10 @@ export function toFailure(error: unknown, spec?: Spec): Failure {
     const advice = `Start Drover with \`${startCommand()}\`, or check the server with \`drover context show\`.`;
     return new Failure(error.message, advice, EXIT.unreachable);
   }
-  const { message } = error as Error;
+  const { message, code = '' } = error as NodeJS.ErrnoException;
+  if (FILE_ERRORS.includes(code)) {
+    return usageError(message, 'Check that the file exists and is readable.');
+  }
   return new Failure(
     message || String(error),
     'Try again. Set DROVER_DEBUG=1 to print the stack trace.',

@@ -2,11 +2,9 @@ import { CommanderError } from 'commander';
 import { projectVersion } from '#lib/kernel';
 import { COMMANDS } from './commands.js';
 import { EXIT } from './exit-codes.js';
-import { toFailure, usageError } from './failure.js';
+import { toFailure } from './failure.js';
 import { clean } from './output/clean.js';
 import { buildProgram, commandWord } from './program.js';
-
-const FILE_ERRORS = ['ENOENT', 'EISDIR', 'ENOTDIR', 'EACCES'];
 
 // A reader that closes the pipe (`| head`) is not an error.
 for (const stream of [process.stdout, process.stderr]) {
@@ -37,11 +35,7 @@ function reportError(error: unknown): number {
     // Commander printed the message. Requested help is not an error.
     return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   }
-  const { message, advice, exitCode } = FILE_ERRORS.includes(
-    (error as NodeJS.ErrnoException).code ?? '',
-  )
-    ? usageError((error as Error).message, 'Check that the file exists and is readable.')
-    : toFailure(error);
+  const { message, advice, exitCode } = toFailure(error);
   process.stderr.write(`drover: ${clean(message)}\n${clean(advice)}\n`);
   if (process.env['DROVER_DEBUG']) process.stderr.write(`${(error as Error).stack}\n`);
   return exitCode;

@@ -1,11 +1,17 @@
 import { refuseUnknownKinds } from '../agent-kind.js';
-import { fetchArtifacts, isFileOfWork, latestArtifacts, prepareFolder } from '../artifacts.js';
+import {
+  fetchArtifacts,
+  FilesInTheWay,
+  isFileOfWork,
+  latestArtifacts,
+  prepareFolder,
+} from '../artifacts.js';
 import { attachFiles } from '../attachments.js';
 import { type NewAttempts, runAttempts } from '../attempts.js';
 import type { Cli } from '../cli.js';
 import type { Commands } from '../command.js';
 import { EXIT } from '../exit-codes.js';
-import { Failure, usageError } from '../failure.js';
+import { Failure, toFailure, usageError } from '../failure.js';
 import { readLog, readTask } from '../follow.js';
 import { printEntry, toExitCode } from '../task-output.js';
 import { isFinished, type Task } from '../task-view.js';
@@ -89,11 +95,11 @@ const commands: Commands = {
       const waitsForReview = flags.has('repo') && !isUntilMerged;
       const until = waitsForReview ? (one: Task) => isInReview(cli, one) : undefined;
       const exitCode = await follow(cli, task.id, until);
-      await fetchFiles(cli, task.id, flags).catch(({ message }: Error) => {
-        const advice = `The task keeps its files: \`drover artifact get ${task.id} --out FOLDER\` downloads them, and replaces files with --force.`;
+      await fetchFiles(cli, task.id, flags).catch((error: unknown) => {
+        const failure = withWayToFiles(error, task.id);
         // The exit code of a failed command says more.
-        if (exitCode === EXIT.ok) throw new Failure(message, advice);
-        cli.out.note(`drover: ${message} ${advice}`);
+        if (exitCode === EXIT.ok) throw failure;
+        cli.out.note(`drover: ${failure.message} ${failure.advice}`);
       });
       return exitCode;
     },
@@ -112,6 +118,17 @@ async function fetchFiles(cli: Cli, taskId: string, flags: Flags): Promise<void>
     cli.out.note(`drover: ${path}`);
   }
   if (artifacts.length === 0) cli.out.note('drover: the task kept no files');
+}
+
+/** Says how the files are downloaded later. The exit code and the advice stay. */
+function withWayToFiles(error: unknown, taskId: string): Failure {
+  const { message, advice, exitCode, stack = '' } = toFailure(error);
+  const way = `The task keeps its files: \`drover artifact get ${taskId} --out FOLDER\` downloads them`;
+  const isInTheWay = error instanceof FilesInTheWay;
+  const whole = isInTheWay ? `${way}, and replaces files with --force.` : `${advice} ${way}.`;
+  const failure = new Failure(message, exitCode === EXIT.notFound ? advice : whole, exitCode);
+  failure.stack = (error as Error).stack ?? stack;
+  return failure;
 }
 
 function ofCommand(flags: Flags, command: readonly string[]): Partial<NewTask> {
