@@ -198,7 +198,12 @@ const continueTask: CommandSpec = {
     const files = flags.list('attach');
     if (task.repositoryId !== null) {
       const change = await continueChange(cli, task, { text, files });
-      if (change !== undefined) return cli.out.done(change, change.id);
+      if (change !== undefined) {
+        if (flags.has('title')) {
+          cli.out.note('drover: --title is not used, because the change goes on in its own task.');
+        }
+        return cli.out.done(change, change.id);
+      }
     }
     const attachments = await attachFiles(cli, files);
     const params = { path: { id: task.id } };
