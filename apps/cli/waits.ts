@@ -6,15 +6,19 @@ type Reason = Explanation['reasons'][number];
 /**
  * Notes why a task has not started. Without an answer there is no note.
  *
- * @param isNoted the reasons to note, by default all
+ * @param options.isNoted the reasons to note, by default all
+ * @param options.signal ends the wait for the answer
  */
 export async function noteWait(
   cli: Cli,
   id: string,
-  isNoted: (reason: Reason) => boolean = () => true,
+  {
+    isNoted = () => true,
+    signal,
+  }: { isNoted?: (reason: Reason) => boolean; signal?: AbortSignal } = {},
 ): Promise<void> {
   const explained = await cli.drover
-    .get('/api/v1/agent-tasks/{id}/explain', { params: { path: { id } } })
+    .get('/api/v1/agent-tasks/{id}/explain', { params: { path: { id } }, signal })
     .catch(() => undefined);
   if (explained?.status !== 'PENDING') return;
   const reasons = explained.reasons.filter(isNoted).map(describeReason);
@@ -27,5 +31,5 @@ const NOBODY_TAKES_IT =
 
 /** Notes that no agent can take the task now. */
 export function noteThatNobodyTakes(cli: Cli, id: string): Promise<void> {
-  return noteWait(cli, id, ({ code }) => NOBODY_TAKES_IT.test(code));
+  return noteWait(cli, id, { isNoted: ({ code }) => NOBODY_TAKES_IT.test(code) });
 }

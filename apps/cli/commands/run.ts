@@ -233,7 +233,9 @@ async function follow(
   };
   process.on('SIGINT', interrupt);
   const drover = cli.patient;
-  const start = setTimeout(() => void noteWait(cli, id), START_MS);
+  // A slow answer would keep this process alive after the end of the task.
+  const ended = new AbortController();
+  const start = setTimeout(() => void noteWait(cli, id, { signal: ended.signal }), START_MS);
   try {
     for await (const entry of readLog(drover, id, {
       follow: true,
@@ -254,6 +256,7 @@ async function follow(
     return EXIT.interrupted;
   } finally {
     clearTimeout(start);
+    ended.abort();
     process.off('SIGINT', interrupt);
     process.off('exit', noteContinues);
   }
