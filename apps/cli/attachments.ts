@@ -5,6 +5,11 @@ import { mediaTypeOf } from '#lib/kernel';
 import type { Cli } from './cli.js';
 import { usageError } from './failure.js';
 
+interface LocalFile {
+  name: string;
+  bytes: Buffer;
+}
+
 /**
  * Stores local files as the attachments of a task.
  *
@@ -15,16 +20,29 @@ export async function attachFiles(
   cli: Cli,
   paths: readonly string[] | undefined,
 ): Promise<string | undefined> {
-  if (paths === undefined || paths.length === 0) return undefined;
+  return storeFiles(cli, await readFiles(paths));
+}
+
+/** Reads files to attach. @throws Failure if two of them have one name */
+export async function readFiles(paths: readonly string[] = []): Promise<LocalFile[]> {
   const names = paths.map((path) => basename(path));
   const repeated = names.find((name, index) => names.indexOf(name) !== index);
   if (repeated !== undefined) {
     throw usageError(`Two files have the name ${repeated}.`, 'Rename one of them.');
   }
-  const files = await Promise.all(paths.map((path) => readFile(path)));
+  return Promise.all(
+    paths.map(async (path) => ({ name: basename(path), bytes: await readFile(path) })),
+  );
+}
+
+/** Stores files that were read. @returns as `attachFiles` */
+export async function storeFiles(
+  cli: Cli,
+  files: readonly LocalFile[],
+): Promise<string | undefined> {
+  if (files.length === 0) return undefined;
   const id = randomUUID();
-  for (const [index, bytes] of files.entries()) {
-    const name = names[index] ?? '';
+  for (const { name, bytes } of files) {
     const type = mediaTypeOf(name, !bytes.includes(0));
     await cli.drover.saveAttachment(id, { name, content: new Uint8Array(bytes), type });
   }

@@ -6,7 +6,7 @@ import {
   latestArtifacts,
   prepareFolder,
 } from '../artifacts.js';
-import { attachFiles } from '../attachments.js';
+import { readFiles, storeFiles } from '../attachments.js';
 import { type NewAttempts, runAttempts } from '../attempts.js';
 import type { Cli } from '../cli.js';
 import type { Commands } from '../command.js';
@@ -67,23 +67,31 @@ const commands: Commands = {
       if (flags.has('attach') && !flags.has('agent')) {
         throw usageError('--attach needs a coding agent.', 'Name one with --agent.');
       }
+      const isUntilMerged = readWait(flags) === 'merged';
       const agents = readAgents(flags);
+      const asked = readAttempts(flags, agents);
+      const body = {
+        title: command.join(' ').slice(0, TITLE_LENGTH),
+        ...(flags.has('agent') ? ofAgent(flags, command) : ofCommand(flags, command)),
+      } as NewTask;
+      const files = await readFiles(flags.list('attach'));
       await refuseUnknownKinds(
         cli,
         agents.map(({ kind }) => kind),
       );
       const out = flags.text('out');
       if (out !== undefined) await prepareFolder(out);
-      const isUntilMerged = readWait(flags) === 'merged';
-      const body = {
-        title: command.join(' ').slice(0, TITLE_LENGTH),
-        ...(flags.has('agent')
-          ? ofAgent(flags, command, await attachFiles(cli, flags.list('attach')))
-          : ofCommand(flags, command)),
-      } as NewTask;
-      const attempts = readAttempts(flags, body, agents);
-      if (attempts) {
-        return runAttempts(cli, attempts, { isDetached: flags.has('detach'), isUntilMerged });
+      const attachments = await storeFiles(cli, files);
+      if (attachments !== undefined) body.inputContext = { ...body.inputContext, attachments };
+      if (asked) {
+        // Kinds of the attempts replace the agent of the task.
+        const { agent, ...rest } = body;
+        const task = asked.agents ? rest : { ...rest, ...omitUndefined({ agent }) };
+        return runAttempts(
+          cli,
+          { task, ...asked },
+          { isDetached: flags.has('detach'), isUntilMerged },
+        );
       }
       const task = await createTask(cli, body);
       if (task === undefined) return EXIT.interrupted;
@@ -136,17 +144,13 @@ function ofCommand(flags: Flags, command: readonly string[]): Partial<NewTask> {
   return { taskType: 'command', maxRetries: 0, ...toTaskFields(flags, command) };
 }
 
-function ofAgent(
-  flags: Flags,
-  words: readonly string[],
-  attachments: string | undefined,
-): Partial<NewTask> {
+function ofAgent(flags: Flags, words: readonly string[]): Partial<NewTask> {
   return {
     taskType: 'agent',
     instructions: words.join(' '),
     // The user waits, and the next session continues from what the last one said.
     retryBackoffSeconds: RETRY_SECONDS,
-    ...toTaskFields(flags, [], attachments),
+    ...toTaskFields(flags, []),
   };
 }
 
@@ -169,26 +173,19 @@ function readAgents(flags: Flags): Agent[] {
 }
 
 /**
- * Several attempts, if the flags ask for them.
+ * The number and the agents of several attempts, if the flags ask for them.
  *
  * @throws Failure without a repository, or with options that need one task
  */
-function readAttempts(
-  flags: Flags,
-  { agent, ...task }: NewTask,
-  agents: Agent[],
-): NewAttempts | undefined {
+function readAttempts(flags: Flags, agents: Agent[]): Omit<NewAttempts, 'task'> | undefined {
   const isOfOne = agents.length < 2;
   if (!flags.has('attempts') && isOfOne) return undefined;
   if (!flags.has('repo')) throw usageError('Several attempts need --repo.');
   if (flags.has('out')) throw usageError('--out needs one task.', 'Use `drover artifact get`.');
-  return {
-    task: { ...task, ...(isOfOne && omitUndefined({ agent })) },
-    ...omitUndefined({
-      attempts: flags.number('attempts'),
-      agents: isOfOne ? undefined : agents,
-    }),
-  };
+  return omitUndefined({
+    attempts: flags.number('attempts'),
+    agents: isOfOne ? undefined : agents,
+  });
 }
 
 async function isInReview(cli: Cli, { id, status, pausedFor }: Task): Promise<boolean> {
