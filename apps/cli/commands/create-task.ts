@@ -1,4 +1,4 @@
-import { refuseUnknownKinds } from '../agent-kind.js';
+import { refuseMistypedKinds } from '../agent-kind.js';
 import { attachFiles } from '../attachments.js';
 import type { Cli } from '../cli.js';
 import type { CommandSpec } from '../command.js';
@@ -33,7 +33,7 @@ export const createTask: CommandSpec = {
     const found = path === undefined ? { only: {} } : await readTaskFile(path);
     const template = flags.text('template');
     const tasks = 'only' in found ? [{ ...found.only, ...fields }] : found.list;
-    await refuseUnknownKinds(
+    await refuseMistypedKinds(
       cli,
       tasks.map(({ agent }) => agent?.kind),
     );

@@ -5,14 +5,13 @@ import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { anonymous, createClient } from '#lib/api-client';
 import type { Cli } from '../cli.js';
-import type { CommandSpec } from '../command.js';
-import { isGroup } from '../command.js';
-import type { Failure } from '../failure.js';
-import { toFailure } from '../failure.js';
+import { type CommandGroup, type CommandSpec, isGroup } from '../command.js';
+import { type Failure, toFailure } from '../failure.js';
 import { Flags } from '../flags.js';
 import { Output } from '../output/output.js';
 import artifacts from './artifacts.js';
 import run from './run.js';
+import tasks from './tasks.js';
 
 const ID = '0198c0de-7000-7000-8000-000000000000';
 const DONE = { id: ID, status: 'COMPLETED', retryAt: null, pausedFor: null };
@@ -78,12 +77,12 @@ function taskWith(files: Record<string, string>): Answers {
 }
 
 function specOf(group: unknown, word: string): CommandSpec {
-  const found = group as CommandSpec;
+  const found = group as CommandSpec | CommandGroup;
   if (!isGroup(found)) return found;
-  const { commands } = found as { commands: CommandSpec[] };
-  return commands.find(({ usage }) => usage.startsWith(word)) as CommandSpec;
+  return found.commands.find(({ usage }) => usage.startsWith(word)) as CommandSpec;
 }
 const runSpec = specOf(run['run'], 'run');
+const continueSpec = specOf(tasks['task'], 'continue');
 const getSpec = specOf(artifacts['artifact'], 'get');
 
 const failureOf = (ending: Promise<unknown>): Promise<Failure> =>
@@ -155,5 +154,74 @@ it.each([true, false])(
     expect(failure.message).toContain(join(folder, 'report/a/b.txt'));
     expect(failure.message).toContain(join(folder, 'notes'));
     expect(readFileSync(join(folder, 'z.txt'), 'utf8')).toBe('z');
+  },
+);
+
+it.each([
+  ['an unknown state', { wait: 'nonsense', repo: 'shop' }, /nonsense is unknown/],
+  ['attempts without a repository', { attempts: '2' }, /need --repo/],
+  ['a number that is none', { priority: 'high' }, /needs a number/],
+  ['a missing attachment', { agent: 'codex', attach: ['/no/such/file'] }, /no such file/],
+  ['a mistyped kind', { agent: 'codx' }, /no kind of coding agents/],
+])('run --out makes no folder and uploads nothing with %s', async (_, options, words) => {
+  const out = join(folder, 'new');
+  const attach = join(folder, 'a.txt');
+  writeFileSync(attach, '');
+  const given = options.agent === undefined ? {} : { attach: [attach] };
+  const cli = cliAt({ 'GET /agents': () => ({ items: [], nextCursor: null }) });
+  const ending = runSpec.run(cli, ['true'], new Flags({ ...given, ...options, out }));
+  const failure = await failureOf(Promise.resolve(ending));
+  expect(failure).toMatchObject({ exitCode: 2, message: expect.stringMatching(words) });
+  expect([existsSync(out), asked.filter((line) => !line.startsWith('GET'))]).toEqual([false, []]);
+});
+
+it('run ends the request for the reason of a wait with its task', async () => {
+  let settle: (signal: AbortSignal) => void = () => undefined;
+  const explain = new Promise<AbortSignal>((resolve) => (settle = resolve));
+  const cli = cliAt({
+    ...taskWith({}),
+    [`GET /agent-tasks/${ID}/explain`]: (signal) => {
+      settle(signal);
+      return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal)));
+    },
+    [`GET /agent-tasks/${ID}/logs`]: async () => {
+      await explain;
+      return { items: [], nextCursor: null };
+    },
+  });
+  expect(await runSpec.run(cli, ['true'], new Flags({}))).toBe(0);
+  expect((await explain).aborted).toBe(true);
+});
+
+it.each([
+  ['fleet-bot', 0, /no agent has the kind "fleet-bot" yet/],
+  // It differs from `acp` in three letters by chance.
+  ['own', 0, /no agent has the kind "own" yet/],
+  ['codx', 2, /Did you mean codex\?/],
+  ['claude', 2, /Did you mean claude-code\?/],
+  ['', 2, /no kind of coding agents ""/],
+])('run --agent %j with no such agent ends with %i', async (agent, code, words) => {
+  const cli = cliAt({ ...taskWith({}), 'GET /agents': () => ({ items: [], nextCursor: null }) });
+  const ending = Promise.resolve(runSpec.run(cli, ['Write a haiku'], new Flags({ agent })));
+  if (code === 0) {
+    expect([await ending, printed.err]).toEqual([0, expect.stringMatching(words)]);
+    return;
+  }
+  const { message, advice, exitCode } = await failureOf(ending);
+  expect([exitCode, `${message} ${advice}`]).toEqual([code, expect.stringMatching(words)]);
+});
+
+it.each([{ title: 'New' }, {}])(
+  'task continue says that a change keeps its title: %j',
+  async (options) => {
+    const change = { id: ID, state: 'WORKING' };
+    const cli = cliAt({
+      [`GET /agent-tasks/${ID}`]: () => ({ ...DONE, repositoryId: ID, runId: null, agent: null }),
+      [`GET /changes/${ID}`]: () => change,
+      [`POST /changes/${ID}/comment`]: () => change,
+    });
+    await continueSpec.run(cli, [ID, 'Go on'], new Flags(options));
+    expect(printed.out).toBe(`${ID}\n`);
+    expect(printed.err.includes('--title is not used')).toBe('title' in options);
   },
 );

@@ -1,4 +1,4 @@
-import { refuseUnknownKinds } from '../agent-kind.js';
+import { refuseMistypedKinds } from '../agent-kind.js';
 import {
   fetchArtifacts,
   FilesInTheWay,
@@ -75,7 +75,7 @@ const commands: Commands = {
         ...(flags.has('agent') ? ofAgent(flags, command) : ofCommand(flags, command)),
       } as NewTask;
       const files = await readFiles(flags.list('attach'));
-      await refuseUnknownKinds(
+      await refuseMistypedKinds(
         cli,
         agents.map(({ kind }) => kind),
       );
