@@ -157,19 +157,18 @@ it.each([true, false])(
   },
 );
 
-it.each([
-  ['an unknown state', { wait: 'nonsense', repo: 'shop' }, /nonsense is unknown/],
-  ['attempts without a repository', { attempts: '2' }, /need --repo/],
-  ['a number that is none', { priority: 'high' }, /needs a number/],
+it.each<[string, Record<string, unknown>, RegExp]>([
+  ['an unknown state', { agent: 'codex', wait: 'nonsense', repo: 'shop' }, /nonsense is unknown/],
+  ['attempts without a repository', { agent: 'codex', attempts: '2' }, /need --repo/],
+  ['a number that is none', { agent: 'codex', priority: 'high' }, /needs a number/],
   ['a missing attachment', { agent: 'codex', attach: ['/no/such/file'] }, /no such file/],
   ['a mistyped kind', { agent: 'codx' }, /no kind of coding agents/],
 ])('run --out makes no folder and uploads nothing with %s', async (_, options, words) => {
   const out = join(folder, 'new');
   const attach = join(folder, 'a.txt');
   writeFileSync(attach, '');
-  const given = options.agent === undefined ? {} : { attach: [attach] };
   const cli = cliAt({ 'GET /agents': () => ({ items: [], nextCursor: null }) });
-  const ending = runSpec.run(cli, ['true'], new Flags({ ...given, ...options, out }));
+  const ending = runSpec.run(cli, ['true'], new Flags({ attach: [attach], ...options, out }));
   const failure = await failureOf(Promise.resolve(ending));
   expect(failure).toMatchObject({ exitCode: 2, message: expect.stringMatching(words) });
   expect([existsSync(out), asked.filter((line) => !line.startsWith('GET'))]).toEqual([false, []]);
