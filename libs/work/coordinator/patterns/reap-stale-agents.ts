@@ -102,9 +102,10 @@ export class ReapStaleAgents implements Reconciler {
   }
 
   private async evaluate(unresponsive: Unresponsive[]): Promise<Staleness<Unresponsive>> {
-    const now = performance.now();
     const any = unresponsive.length > 0;
     const fleet = any ? await firstRow(this.database.service, readFleet) : undefined;
+    // After the read: a heartbeat later than the suspicion is never taken for an earlier one.
+    const now = performance.now();
     const lastHeardMs = fleet?.last_heard_ms ?? null;
     const suspectedMs = this.guard.suspectedMs(now, lastHeardMs);
     const staleness = evaluateStaleness(
