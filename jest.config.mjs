@@ -64,7 +64,7 @@ export default {
   ],
   testSequencer: '<rootDir>/test/support/sequencer.mjs',
   testTimeout: 180_000,
-  // Modules of a file that has ended are never given back: after some dozens of files a worker does little but look for
-  // memory. One that has grown so large is replaced.
+  // A worker keeps what test files leave behind, such as cached code. One that has grown so large is
+  // replaced.
   workerIdleMemoryLimit: '1GB',
 };

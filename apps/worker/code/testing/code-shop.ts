@@ -32,7 +32,7 @@ interface Shop {
   host: CodeHost;
 }
 
-/** Those of the running test. */
+/** The parts of the running test. */
 export const shop = {} as Shop;
 let drivers: Drivers;
 const jobs: TestJob[] = [];
