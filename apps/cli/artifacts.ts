@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
 import { type components, type DroverClient, TRANSCRIPT_FOLDER } from '#lib/api-client';
-import { Failure, toFailure, usageError } from './failure.js';
+import { Failure, reword, usageError } from './failure.js';
 
 export type Artifact = components['schemas']['Artifact'];
 
@@ -90,7 +90,7 @@ export async function* fetchArtifacts(
       await fetchArtifact(path, drover, { artifact, force });
     } catch (error) {
       const { code = '', syscall } = error as NodeJS.ErrnoException;
-      if (!BLOCKED.includes(code)) throw withWords(error, describeFiles(taken, blocked));
+      if (!BLOCKED.includes(code)) throw naming(error, describeFiles(taken, blocked));
       (syscall === 'link' ? taken : blocked).push(path);
       continue;
     }
@@ -117,19 +117,16 @@ async function fetchArtifact(
   }
 }
 
+function naming(error: unknown, files: string): unknown {
+  return files === ''
+    ? error
+    : reword(error, ({ message }) => ({ message: `${message} ${files}` }));
+}
+
 function describeFiles(taken: readonly string[], blocked: readonly string[]): string {
   const exist = `${taken.join(', ')} ${taken.length === 1 ? 'exists' : 'exist'} already.`;
   const stand = `Files or folders stand in the way of ${blocked.join(', ')}.`;
   return [taken.length > 0 && exist, blocked.length > 0 && stand].filter(Boolean).join(' ');
-}
-
-/** Adds words to the message of an error. */
-function withWords(error: unknown, words: string): unknown {
-  if (words === '') return error;
-  const { message, advice, exitCode, stack } = toFailure(error);
-  const failure = new Failure(`${message} ${words}`, advice, exitCode);
-  failure.stack = (error as Error).stack ?? stack ?? '';
-  return failure;
 }
 
 async function downloadTo(draft: string, drover: DroverClient, artifact: Artifact): Promise<void> {

@@ -45,6 +45,18 @@ export function toFailure(error: unknown, spec?: Spec): Failure {
   );
 }
 
+/** Gives an error other words. Its exit code and its stack trace stay. */
+export function reword(
+  error: unknown,
+  words: (failure: Failure) => { message?: string; advice?: string },
+): Failure {
+  const failure = toFailure(error);
+  const { message, advice } = { ...failure, message: failure.message, ...words(failure) };
+  const reworded = new Failure(message, advice, failure.exitCode);
+  reworded.stack = (error as Error).stack ?? '';
+  return reworded;
+}
+
 /** Refusals whose detail says all that the title says. */
 const TITLE_IN_DETAIL: readonly ErrorCode[] = ['illegal_transition', 'wrong_token_kind'];
 

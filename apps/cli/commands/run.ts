@@ -11,7 +11,7 @@ import { type NewAttempts, runAttempts } from '../attempts.js';
 import type { Cli } from '../cli.js';
 import type { Commands } from '../command.js';
 import { EXIT } from '../exit-codes.js';
-import { Failure, toFailure, usageError } from '../failure.js';
+import { type Failure, reword, usageError } from '../failure.js';
 import { readLog, readTask } from '../follow.js';
 import { printEntry, toExitCode } from '../task-output.js';
 import { isFinished, type Task } from '../task-view.js';
@@ -130,13 +130,12 @@ async function fetchFiles(cli: Cli, taskId: string, flags: Flags): Promise<void>
 
 /** Says how the files are downloaded later. The exit code and the advice stay. */
 function withWayToFiles(error: unknown, taskId: string): Failure {
-  const { message, advice, exitCode, stack = '' } = toFailure(error);
   const way = `The task keeps its files: \`drover artifact get ${taskId} --out FOLDER\` downloads them`;
-  const isInTheWay = error instanceof FilesInTheWay;
-  const whole = isInTheWay ? `${way}, and replaces files with --force.` : `${advice} ${way}.`;
-  const failure = new Failure(message, exitCode === EXIT.notFound ? advice : whole, exitCode);
-  failure.stack = (error as Error).stack ?? stack;
-  return failure;
+  return reword(error, ({ advice, exitCode }) => {
+    if (error instanceof FilesInTheWay)
+      return { advice: `${way}, and replaces files with --force.` };
+    return exitCode === EXIT.notFound ? {} : { advice: `${advice} ${way}.` };
+  });
 }
 
 function ofCommand(flags: Flags, command: readonly string[]): Partial<NewTask> {
