@@ -7,6 +7,11 @@ export interface FieldError {
   message: string;
 }
 
+/** Members that have a meaning in each problem document. */
+type OwnMembers = Partial<
+  Record<'type' | 'title' | 'status' | 'code' | 'detail' | 'instance', never>
+>;
+
 export interface ErrorExtras {
   /** A sentence about this occurrence. It never contains a secret or another tenant's data. */
   detail?: string;
@@ -14,7 +19,7 @@ export interface ErrorExtras {
   /** Seconds for the Retry-After header. */
   retryAfterSeconds?: number;
   /** Additional members of the problem document, such as `current` and `legal`. */
-  members?: Record<string, unknown>;
+  members?: Record<string, unknown> & OwnMembers;
   cause?: unknown;
 }
 

@@ -230,7 +230,7 @@ export const ERRORS = {
   question_closed: e(
     409,
     'The question is closed',
-    'Read `status` and `answer`. Somebody answered it, its deadline passed or its task ended.',
+    'Read `state` and `answer`. Somebody answered it, its deadline passed or its task ended.',
   ),
   question_not_found: e(404, 'The question does not exist', 'Check the id and the workspace.'),
   too_many_questions: e(

@@ -107,7 +107,7 @@ export class Questions {
         // Two secrets look the same.
         const isRepeated = row?.answer === answer && row.answered_by === answeredBy;
         if (isRepeated && shown === answer) return undefined;
-        const members = { status: row?.status ?? 'cancelled', answer: row?.answer ?? null };
+        const members = { state: row?.status ?? 'cancelled', answer: row?.answer ?? null };
         throw new DroverError('question_closed', { members });
       }
       const resumption = { closed, answer, answeredBy, actor, values };

@@ -203,7 +203,7 @@ describe('a question for whose answer the run waits', () => {
     await run.agent.api.post(`/runs/${run.runId}/fail`, { error });
     expect(await answer(body['id'], 'deny')).toMatchObject({
       status: 409,
-      body: { code: 'question_closed', status: 'cancelled' },
+      body: { status: 409, code: 'question_closed', state: 'cancelled' },
     });
     const { body: read } = await scene.workspace.api.get<Body>(`/questions/${String(body['id'])}`);
     expect(read).toMatchObject({ status: 'cancelled' });
