@@ -18,6 +18,8 @@ export class SharedEnvironment {
 
   async setup() {
     globalThis.console = this.global.console;
+    // Jest keeps 100 calls of each error, and `expect` makes an error for each comparison.
+    Error.stackTraceLimit = 25;
   }
 
   async teardown() {
