@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import { Secret, TOTP } from 'otpauth';
 import { newId } from '#lib/kernel';
 import { startTestApp } from '../support/app.js';
@@ -10,6 +10,7 @@ import { type CallerKind, readRoutes, type Route } from './support/openapi.js';
 import { type Asker, requestWith } from './support/places.js';
 import { send, type Wire } from './support/requests.js';
 import { anOperator, aTenant, setKeys, type Tenant } from './support/tenant.js';
+import { WornTenant } from './support/worn-tenant.js';
 
 /**
  * Compares successful answers with the OpenAPI document: every operation has one such answer with a
@@ -106,21 +107,18 @@ const NEEDED: Record<string, string> = {
   'POST /agent-tasks/{id}/retry': 'FAILED',
 };
 
-describe.each(routes.map((route) => [route.name, route] as const))('%s', (_, route) => {
-  const reads = route.method === 'GET';
-  let read: Tenant;
-  beforeAll(async () => {
-    if (reads) read = await aTenant(app);
-  });
+const worn = new WornTenant(() => aTenant(app));
 
+describe.each(routes.map((route) => [route.name, route] as const))('%s', (_, route) => {
   it.each(kindsOf(route))('the route answers a %s as documented', async (kind) => {
-    const tenant = reads ? read : await aTenant(app);
-    await setKeys(app, route, tenant);
-    await giveAgents(route, tenant);
-    await moveChange(route, tenant);
-    const wire = await goodRequest(route, { tenant, kind });
-    const answer = await send(app.url, wire);
-    expect(`${answer.status} ${answer.text}`).toMatch(/^20/);
+    const ask = async (tenant: Tenant) => {
+      await setKeys(app, route, tenant);
+      await giveAgents(route, tenant);
+      await moveChange(route, tenant);
+      const { status, text } = await send(app.url, await goodRequest(route, { tenant, kind }));
+      return `${status} ${text}`;
+    };
+    expect(await worn.ask(ask, (answer) => answer.startsWith('20'))).toMatch(/^20/);
   });
 });
 
@@ -136,7 +134,7 @@ interface Who {
 async function goodRequest(route: Route, { tenant, kind }: Who): Promise<Wire> {
   const { own, ...caller } = tenant.callers[kind];
   const status = NEEDED[route.name];
-  const task = status === undefined ? own.task : await aTaskThatIs(tenant, status);
+  const task = (status && (await aTaskThatIs(tenant, status))) ?? own.task;
   const extras = {
     ...(await bodyFor(route, { tenant, kind })),
     ...(await extrasOf(route, () => anAccount(app, tenant))),
@@ -293,12 +291,13 @@ async function moveChange({ name }: Route, { workspaceId, callers }: Tenant): Pr
   if (sql !== undefined) await app.db.owner.query(sql, [workspaceId, callers.agent.own.agent]);
 }
 
-async function aTaskThatIs({ workspaceId }: Tenant, status: string): Promise<string> {
+/** @returns undefined if earlier requests have moved all such tasks */
+async function aTaskThatIs({ workspaceId }: Tenant, status: string): Promise<string | undefined> {
   const { rows } = await app.db.owner.query<{ id: string }>(
     'SELECT id FROM agent_tasks WHERE workspace_id = $1 AND status = $2',
     [workspaceId, status],
   );
-  return rows[0]?.id as string;
+  return rows[0]?.id;
 }
 
 /** Creates the user whom the tenant can add as an operator. */
