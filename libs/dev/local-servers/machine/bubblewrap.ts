@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { EmbeddedError } from './errors.js';
@@ -35,13 +36,25 @@ const BUBBLEWRAP: Wanted<Bubblewrap> = {
     ),
 };
 
+let known: Promise<Bubblewrap> | undefined;
+
 /**
- * Bubblewrap on the PATH, otherwise the distribution's package, downloaded once.
+ * Bubblewrap on the PATH, otherwise the distribution's package, downloaded once. A process looks
+ * until it has found it.
  *
  * @throws EmbeddedError
  */
-export async function findBubblewrap(progress?: (message: string) => void): Promise<Bubblewrap> {
-  const found = await firstOf(onPath('bwrap').map((file) => () => probe(file, {})));
+export function findBubblewrap(progress?: (message: string) => void): Promise<Bubblewrap> {
+  known ??= find(progress).catch((error: unknown) => {
+    known = undefined;
+    throw error;
+  });
+  return known;
+}
+
+async function find(progress?: (message: string) => void): Promise<Bubblewrap> {
+  const files = onPath('bwrap').filter((file) => existsSync(file));
+  const found = await firstOf(files.map((file) => () => probe(file, {})));
   if (found) return found;
   const supervisor = await Supervisor.start();
   try {
