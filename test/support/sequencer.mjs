@@ -7,6 +7,13 @@ import { readSeconds } from './durations.mjs';
 const LONG = ['e2e', 'faults', 'load'];
 
 /**
+ * Each of these files starts a thousand programs. A fork copies the tables of its worker's memory,
+ * which grows with each file: they run while it is small.
+ */
+const FORKING =
+  /(libs\/code\/git\/(git|hostile|proxy\/git-proxy)|apps\/worker\/code\/code)\.int-spec\.ts$/;
+
+/**
  * Starts the longest files of each project first, so that no long one runs last, and spreads each
  * project over the whole run. End-to-end tests mostly wait, and integration tests compute: beside
  * each other they use all cores. Jest's own order takes durations from its cache only and uses sizes
@@ -34,7 +41,7 @@ export function spreadByLength(tests, seconds) {
     const total = files.reduce((sum, file) => sum + ranks.get(file), 0) || 1;
     let before = 0;
     for (const file of files) {
-      starts.set(file, before / total);
+      starts.set(file, FORKING.test(file.path) ? -1 : before / total);
       before += ranks.get(file);
     }
   }
