@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import {
-  sharedServer,
+  soundServer,
   type TestAgent,
   type TestServer,
-} from '../../../../test/support/shared-server.js';
+} from '../../../../test/support/sound-server.js';
 import { type Held, Scene } from '../../coordinator/testing/scene.js';
 
 let server: TestServer;
 let scene: Scene;
 
 beforeAll(async () => {
-  server = await sharedServer('sound');
+  server = await soundServer();
 });
 beforeEach(async () => {
   scene = await Scene.of(server);
@@ -260,7 +260,7 @@ describe('an unanswered question', () => {
     expect(claimed?.task.answers).toMatchObject([
       { questionId: id, answer: 'no', answeredBy: null, byDefault: true },
     ]);
-    expect(await answer(id, 'yes')).toMatchObject({ status: 409, body: { status: 'expired' } });
+    expect(await answer(id, 'yes')).toMatchObject({ status: 409, body: { state: 'expired' } });
     await scene.holdsEverything();
   });
 
@@ -313,7 +313,7 @@ describe('a task that waits for an answer', () => {
     expect(await read(id)).toMatchObject({ status });
     expect(await scene.read(held.id)).toMatchObject({ status: 'ABORTED' });
     expect(await listed('status=open')).toEqual([]);
-    expect(await answer(id, 'no')).toMatchObject({ status: 409, body: { status } });
+    expect(await answer(id, 'no')).toMatchObject({ status: 409, body: { state: status } });
     await scene.holdsEverything();
   });
 
