@@ -63,26 +63,6 @@ describe('A gateway without sandboxes', () => {
       refused(/Only a sandbox can keep a session from the network/),
     );
   });
-
-  test.each<[object, object, string]>([
-    [{ network: 'on' }, {}, 'metadata.network'],
-    [{ network: 'off' }, {}, 'metadata.network'],
-    [{ network: 'allow', allowedHosts: ['example.com'] }, {}, 'metadata.allowedHosts'],
-    [{ network: 'allow', allowedHosts: [['https://a']] }, {}, 'metadata.allowedHosts'],
-    [{}, { allowedHosts: [['a.b']] }, 'context.inputContext.allowedHosts'],
-    [{}, { network: 'yes' }, 'context.inputContext.network'],
-  ])(
-    'a gateway refuses the network %j of a task with %j',
-    async (metadata, inputContext, field) => {
-      const { context, ...spawn } = aSpawn('exit 0');
-      const body = { ...spawn, context: { ...context, inputContext }, metadata };
-      const { status, body: problem } = await world.gateway.ask('POST', '/api/agents/spawn', body);
-      expect({ status, problem }).toMatchObject({
-        status: 400,
-        problem: { errors: [{ field, message: expect.stringMatching(/^must be /) }] },
-      });
-    },
-  );
 });
 
 const WRONG_LIMITS: [string, object, { field: string; message: string }][] = [
@@ -109,7 +89,7 @@ const WRONG_LIMITS: [string, object, { field: string; message: string }][] = [
   ],
 ];
 
-describe('A gateway asked for limits', () => {
+describe('A gateway asked for wrong settings', () => {
   const world = oneGateway();
 
   test.each(WRONG_LIMITS)('a gateway refuses limits with %s and starts nothing', async (...row) => {
@@ -119,6 +99,26 @@ describe('A gateway asked for limits', () => {
     const { body: sessions } = await world.gateway.ask('GET', '/api/sessions');
     expect(sessions).toEqual([]);
   });
+
+  test.each<[object, object, string]>([
+    [{ network: 'on' }, {}, 'metadata.network'],
+    [{ network: 'off' }, {}, 'metadata.network'],
+    [{ network: 'allow', allowedHosts: ['example.com'] }, {}, 'metadata.allowedHosts'],
+    [{ network: 'allow', allowedHosts: [['https://a']] }, {}, 'metadata.allowedHosts'],
+    [{}, { allowedHosts: [['a.b']] }, 'context.inputContext.allowedHosts'],
+    [{}, { network: 'yes' }, 'context.inputContext.network'],
+  ])(
+    'a gateway refuses the network %j of a task with %j',
+    async (metadata, inputContext, field) => {
+      const { context, ...spawn } = aSpawn('exit 0');
+      const body = { ...spawn, context: { ...context, inputContext }, metadata };
+      const { status, body: problem } = await world.gateway.ask('POST', '/api/agents/spawn', body);
+      expect({ status, problem }).toMatchObject({
+        status: 400,
+        problem: { errors: [{ field, message: expect.stringMatching(/^must be /) }] },
+      });
+    },
+  );
 });
 
 describe('A gateway with allowed unsandboxed tenants', () => {
@@ -164,7 +164,7 @@ const USERS: [string, Record<string, string>][] = [
 describe.each(sandbox === undefined ? [] : USERS.slice(0, isRoot ? undefined : 1))(
   'A gateway with sandboxes for %s',
   (_, user) => {
-    const world = gatewayForEach({
+    const world = oneGateway({
       ...(sandbox && variablesOf(sandbox)),
       ...user,
       DROVER_SANDBOX_NETWORK: 'host',
@@ -197,6 +197,8 @@ describe.each(sandbox === undefined ? [] : USERS.slice(0, isRoot ? undefined : 1
       const lines = output?.split('\n').filter((line) => /^\d+$/.test(line));
       expect(lines).toEqual(['1', '0', '0', '0', expect.stringMatching(expected)]);
       expect(processesWith(seconds)).toHaveLength(1);
+      await world.gateway.ask('DELETE', `/api/sessions/${neighbour.runId}`);
+      await world.server.endOf(neighbour.runId);
     });
 
     test('sessions have the network only if the server says so', async () => {
@@ -243,6 +245,8 @@ describe.each(sandbox === undefined ? [] : USERS.slice(0, isRoot ? undefined : 1
       await waitFor('the folder to be removed', () => readdirSync(sessions).length === 0);
       const files = Object.values(filesIn(world.gateway.dataDir));
       expect(files.filter((text) => text.includes('credential-of'))).toEqual([]);
+      await world.gateway.crash();
+      await world.gateway.start();
     });
 
     test('sessions reach the server while the gateway is away', async () => {
