@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { checkInvariants } from '#lib/invariants';
 import { type ApiAnswer } from '../support/api-client.js';
-import { sharedServer, type TestServer, type TestWorkspace } from '../support/shared-server.js';
+import { soundServer, type TestServer, type TestWorkspace } from '../support/sound-server.js';
 import {
   aSituation,
   type Situation,
@@ -91,7 +91,7 @@ let app: TestServer;
 let workspace: TestWorkspace;
 
 beforeAll(async () => {
-  app = await sharedServer('sound');
+  app = await soundServer();
   workspace = await app.newWorkspace();
 });
 

@@ -15,7 +15,7 @@ const uses = new Map();
 /**
  * Listens on its own port. `GET /<name>?file=<test file>` returns the facts of a running program.
  * `PUT` starts it: the body has `program` (below dist), `env` and `facts`. The answer is its facts
- * and its listening line. `DELETE` ends it.
+ * and its listening line.
  *
  * @param supervisor ends the programs when this process ends in any way
  */
@@ -39,7 +39,6 @@ async function answer(supervisor, request) {
     programs.set(name, await start(supervisor, JSON.parse(await text(request))));
   }
   const program = programs.get(name);
-  if (request.method === 'DELETE') await program?.stop();
   if (program) uses.set(searchParams.get('file'), { program, from: program.written });
   return program?.facts;
 }

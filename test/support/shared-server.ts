@@ -1,5 +1,4 @@
 import { expect } from '@jest/globals';
-import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { loadConfig } from '#lib/config';
 import { TokenService } from '../../libs/access/identity/tokens/token.service.js';
@@ -27,12 +26,8 @@ interface SharedServer extends TestServer {
   stop(withinMs?: number): Promise<void>;
 }
 
-/**
- * `api`: the role alone. `all`: a coordinator and a relay work during the tests. `sound`: the role
- * `api`, for files that check the invariants. Invariants know no workspaces, and a retry that an
- * earlier file left becomes overdue after a minute, so each such file has its own server.
- */
-type Kind = 'api' | 'all' | 'sound';
+/** `api`: the role alone. `all`: a coordinator and a relay work during the tests. */
+type Kind = 'api' | 'all';
 
 /**
  * The built server that the test files of this Jest worker share; the first file starts it.
@@ -44,7 +39,7 @@ export async function sharedServer(
   kind: Kind = 'api',
   worker = process.env['JEST_WORKER_ID'],
 ): Promise<SharedServer> {
-  const name = `server-${worker}-${kind === 'sound' ? randomUUID() : kind}`;
+  const name = `server-${worker}-${kind}`;
   const facts = (await ask(name)) ?? (await start(name, kind));
   const url = facts.address;
   const db = openTestDatabase(facts);
@@ -54,20 +49,13 @@ export async function sharedServer(
     try {
       await expectNothingLeftOpen(db.owner, withinMs);
       expect((await fetch(`${url}/healthz`)).status).toBe(200);
-      if (kind === 'sound') expect(await brokenInvariants(db.ownerUrl)).toEqual([]);
     } finally {
       await db.close();
-      if (kind === 'sound') await ask(name, { method: 'DELETE' });
     }
   };
   const { VALKEY_URL = '', VALKEY_KEY_PREFIX = '' } = facts.settings;
   const valkey = { url: VALKEY_URL, keyPrefix: VALKEY_KEY_PREFIX };
   return { url, db, tokens, newWorkspace, stop, pid: facts.pid, valkey };
-}
-
-async function brokenInvariants(url: string): Promise<unknown[]> {
-  const { checkInvariants } = await import('#lib/invariants');
-  return (await checkInvariants(url)).filter(({ holds }) => !holds);
 }
 
 async function start(name: string, kind: Kind): Promise<Facts> {

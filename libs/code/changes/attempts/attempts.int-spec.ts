@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { type Body, changesIn, commit, green } from '../../../../test/support/changes-in.js';
 import {
-  sharedServer,
+  soundServer,
   type TestAgent,
   type TestServer,
-} from '../../../../test/support/shared-server.js';
+} from '../../../../test/support/sound-server.js';
 import { type Held, Scene } from '../../../work/coordinator/testing/scene.js';
 
 /** Several attempts at one change. A client of the API plays the hosts. */
@@ -14,7 +14,7 @@ let scene: Scene;
 let host: TestAgent;
 
 beforeAll(async () => {
-  server = await sharedServer('sound');
+  server = await soundServer();
 });
 beforeEach(async () => {
   scene = await Scene.of(server);

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { type Body, changesIn, commit, green } from '../../../../test/support/changes-in.js';
-import { sharedServer, type TestServer } from '../../../../test/support/shared-server.js';
+import { soundServer, type TestServer } from '../../../../test/support/sound-server.js';
 import { type Held, Scene } from '../../../work/coordinator/testing/scene.js';
 
 let server: TestServer;
 let scene: Scene;
 
 beforeAll(async () => {
-  server = await sharedServer('sound');
+  server = await soundServer();
 });
 beforeEach(async () => {
   scene = await Scene.of(server);

@@ -6,7 +6,7 @@ import {
   green,
   type Work,
 } from '../../../../test/support/changes-in.js';
-import { sharedServer, type TestServer } from '../../../../test/support/shared-server.js';
+import { soundServer, type TestServer } from '../../../../test/support/sound-server.js';
 import { type Held, Scene } from '../../../work/coordinator/testing/scene.js';
 import { hurryChanges } from './pull-requests.sql.js';
 
@@ -16,7 +16,7 @@ let server: TestServer;
 let scene: Scene;
 
 beforeAll(async () => {
-  server = await sharedServer('sound');
+  server = await soundServer();
 });
 beforeEach(async () => {
   scene = await Scene.of(server);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { newId } from '#lib/kernel';
-import { sharedServer, type TestServer } from '../../../../test/support/shared-server.js';
+import { soundServer, type TestServer } from '../../../../test/support/sound-server.js';
 import { Scene } from '../../../work/coordinator/testing/scene.js';
 
 interface Reports {
@@ -12,7 +12,7 @@ let server: TestServer;
 let scene: Scene;
 
 beforeAll(async () => {
-  server = await sharedServer('sound');
+  server = await soundServer();
   scene = await Scene.of(server);
 });
 afterAll(() => server.stop());

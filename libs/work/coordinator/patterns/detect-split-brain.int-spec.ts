@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startTestApp } from '../../../../test/support/app.js';
 import {
-  sharedServer,
+  soundServer,
   type TestAgent,
   type TestServer,
-} from '../../../../test/support/shared-server.js';
+} from '../../../../test/support/sound-server.js';
 import { waitFor } from '../../../../test/support/wait-for.js';
 import { type Held, Scene } from '../testing/scene.js';
 
@@ -12,7 +12,7 @@ let server: TestServer;
 let scene: Scene;
 
 beforeAll(async () => {
-  server = await sharedServer('sound');
+  server = await soundServer();
 });
 
 afterAll(() => server.stop());

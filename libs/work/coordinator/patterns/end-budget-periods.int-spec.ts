@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { sharedServer, type TestServer } from '../../../../test/support/shared-server.js';
+import { soundServer, type TestServer } from '../../../../test/support/sound-server.js';
 import { type Held, Scene } from '../testing/scene.js';
 
 const [DAY_MS, ESTIMATE] = [86_400_000, 8970];
@@ -9,7 +9,7 @@ let scene: Scene;
 let project: string;
 
 beforeAll(async () => {
-  server = await sharedServer('sound');
+  server = await soundServer();
 });
 beforeEach(async () => {
   scene = await Scene.of(server);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '#lib/kernel';
-import { sharedServer, type TestServer } from '../../../../test/support/shared-server.js';
+import { soundServer, type TestServer } from '../../../../test/support/sound-server.js';
 import { waitFor } from '../../../../test/support/wait-for.js';
 import { type Held, Scene } from '../testing/scene.js';
 
@@ -10,7 +10,7 @@ let server: TestServer;
 let scene: Scene;
 
 beforeAll(async () => {
-  server = await sharedServer('sound');
+  server = await soundServer();
   scene = await Scene.of(server);
 });
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startTestApp } from '../../../../test/support/app.js';
-import { sharedServer, type TestServer } from '../../../../test/support/shared-server.js';
+import { soundServer, type TestServer } from '../../../../test/support/sound-server.js';
 import { aDependency } from '../../../../test/support/task-factories.js';
 import { waitFor } from '../../../../test/support/wait-for.js';
 import { Scene } from '../testing/scene.js';
@@ -10,7 +10,7 @@ let scene: Scene;
 
 beforeAll(async () => {
   // This server has no coordinator: sweeps run only when a test asks for them.
-  server = await sharedServer('sound');
+  server = await soundServer();
 });
 
 afterAll(() => server.stop());

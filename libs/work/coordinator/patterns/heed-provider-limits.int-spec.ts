@@ -10,17 +10,17 @@ import {
 import { MODEL_TIERS, TIER_MODELS } from '../../../usage/models/domain/tiers.js';
 import { waitFor } from '../../../../test/support/wait-for.js';
 import {
-  sharedServer,
+  soundServer,
   type TestAgent,
   type TestServer,
-} from '../../../../test/support/shared-server.js';
+} from '../../../../test/support/sound-server.js';
 import { type Held, Scene } from '../testing/scene.js';
 
 let server: TestServer;
 let scene: Scene;
 
 beforeAll(async () => {
-  server = await sharedServer('sound');
+  server = await soundServer();
 });
 beforeEach(async () => {
   scene = await Scene.of(server);

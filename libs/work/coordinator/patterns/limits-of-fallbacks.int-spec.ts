@@ -2,17 +2,17 @@ import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { MODEL_TIERS, TIER_MODELS } from '../../../usage/models/domain/tiers.js';
 import { plainName, VERSION_OF_MODEL } from '../../../usage/models/domain/model-names.js';
 import {
-  sharedServer,
+  soundServer,
   type TestAgent,
   type TestServer,
-} from '../../../../test/support/shared-server.js';
+} from '../../../../test/support/sound-server.js';
 import { type Held, Scene } from '../testing/scene.js';
 
 let server: TestServer;
 let scene: Scene;
 
 beforeAll(async () => {
-  server = await sharedServer('sound');
+  server = await soundServer();
 });
 beforeEach(async () => {
   scene = await Scene.of(server);

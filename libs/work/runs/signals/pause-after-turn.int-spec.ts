@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { sharedServer, type TestServer } from '../../../../test/support/shared-server.js';
+import { soundServer, type TestServer } from '../../../../test/support/sound-server.js';
 import { type Held, Scene } from '../../coordinator/testing/scene.js';
 
 let server: TestServer;
 let scene: Scene;
 
 beforeAll(async () => {
-  server = await sharedServer('sound');
+  server = await soundServer();
 });
 beforeEach(async () => {
   scene = await Scene.of(server);

@@ -5,6 +5,7 @@ import {
   type TestServer,
   type TestWorkspace,
 } from '../../../../test/support/shared-server.js';
+import { soundServer } from '../../../../test/support/sound-server.js';
 import { waitFor } from '../../../../test/support/wait-for.js';
 
 interface Task {
@@ -43,7 +44,7 @@ let workspace: TestWorkspace;
 let agent: TestAgent;
 
 beforeAll(async () => {
-  server = await sharedServer('sound');
+  server = await soundServer();
 });
 beforeEach(async () => {
   workspace = await server.newWorkspace();
