@@ -23,7 +23,8 @@ export default async function setUp() {
   );
 
   const stack = await startStack({
-    dataDir: await mkdtemp(join(folderOfData(), 'drover-')),
+    // PostgreSQL's own account enters a folder that the stack makes.
+    dataDir: join(folderOfData(), `drover-${randomBytes(6).toString('hex')}`),
     ephemeral: true,
     postgres: { settings: SETTINGS },
     valkey: { url: '' },
