@@ -148,6 +148,8 @@ async function loseLease(cursor: JournalCursor): Promise<void> {
  */
 async function relay(memory?: JournalTail): Promise<void> {
   for (let over = false; !over;) {
+    // Some are dead, some only asleep. Those wake after this relay has read what they had read.
+    const sleeper = upTo(2) === 0 ? asleep.shift() : undefined;
     const cursor = new JournalCursor(db.database, { name: 'channels' }, 40, memory);
     let last = await relayOnce(cursor);
     while (last === 'busy' || (last === 'idle' && !written)) {
@@ -155,8 +157,7 @@ async function relay(memory?: JournalTail): Promise<void> {
       await setImmediate();
       last = await relayOnce(cursor);
     }
-    // Some are dead, some were asleep.
-    if (upTo(2) === 0) await asleep.shift()?.();
+    await sleeper?.();
     if (last === 'idle') await cursor.giveBack();
     over = last === 'idle' && written;
   }
