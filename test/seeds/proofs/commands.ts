@@ -70,7 +70,11 @@ prove(WORKER_COMMANDS, {
       const { body } = await scene.workspace.api.get<{ items: Record<string, unknown>[] }>(
         '/agents?limit=100',
       );
-      return body.items.find(({ name, status }) => name === 'my-worker' && status === 'IDLE');
+      // The list shows an agent without a heartbeat as such.
+      return body.items.find(
+        ({ name, status, hasSentHeartbeat }) =>
+          name === 'my-worker' && status === 'IDLE' && hasSentHeartbeat === true,
+      );
     });
     const capabilities = expect.arrayContaining(['tx-implementer', 'tx-tester']);
     expect(worker).toMatchObject({ status: 'IDLE', capabilities });
