@@ -1,4 +1,4 @@
-import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { agentKey, type AgentPlace } from '#lib/kernel';
 import type { SecretValues } from '../domain/secret-values.js';
@@ -21,18 +21,13 @@ type ValuesOfRuns = Map<string, { values: SecretValues; metAt: number }>;
  * heartbeat can arrive after the end.
  */
 @Injectable()
-export class ValuesAtHand implements OnModuleDestroy {
+export class ValuesAtHand {
   private readonly byAgent = new LRUCache<string, ValuesOfRuns>({
     max: REMEMBERED_AGENTS,
     ttl: REMEMBERED_MS,
     ttlAutopurge: true,
     updateAgeOnGet: true,
   });
-
-  /** A timer for each agent would hold the whole server until it fires. */
-  onModuleDestroy(): void {
-    this.byAgent.clear();
-  }
 
   note(agent: AgentPlace, runId: string, values: SecretValues): void {
     if (values.isEmpty) return;

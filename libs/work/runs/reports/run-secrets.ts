@@ -1,4 +1,4 @@
-import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Coalescer, Database } from '#lib/database';
 import { DroverError } from '#lib/kernel';
@@ -52,7 +52,7 @@ export type CleanReport<Report> = Omit<Report, keyof Documents> & {
  * short while, so that a run that reports often rarely queries the database.
  */
 @Injectable()
-export class RunSecrets implements OnModuleDestroy {
+export class RunSecrets {
   private readonly known = new LRUCache<string, Known>({
     max: REMEMBERED_RUNS,
     maxSize: REMEMBERED_CHARACTERS,
@@ -75,11 +75,6 @@ export class RunSecrets implements OnModuleDestroy {
       identityOf: (runId) => runId,
       run: (workspaceId, runIds) => this.read(workspaceId, runIds),
     });
-  }
-
-  /** A timer for each run would hold the whole server until it fires. */
-  onModuleDestroy(): void {
-    this.known.clear();
   }
 
   /**
