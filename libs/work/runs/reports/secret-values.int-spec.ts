@@ -333,6 +333,24 @@ describe('a secret value outside of reports', () => {
     await expectNowhere(one.task.id);
   });
 
+  it('a secret value in the last heartbeat before a server ends appears nowhere', async () => {
+    const one = await claimTask();
+    const ending = await startTestApp({ ROLES: 'api', HEARTBEAT_FLUSH_MS: '10000' }, server.db);
+    const api = apiClient(ending.url, { authorization: `Bearer ${agent.token}` });
+    const say = (currentStep: string) =>
+      api.post(`/agents/${agent.id}/heartbeat`, { status: 'healthy', currentStep });
+    await say(`first ${secret}.`);
+    await ending.app.get(HeartbeatFlusher, { strict: false }).flush();
+    await post(one, byRun(one, 'start'), {});
+    await post(one, byRun(one, 'complete'), { outputResult: { ok: true } });
+    await say(`last ${secret}.`);
+    await ending.app.close();
+    expect(await get(`/agents/${agent.id}/health`)).toMatchObject({
+      currentStep: `last ${HIDDEN}.`,
+    });
+    await expectNowhere(one.task.id);
+  });
+
   it('a secret value in a heartbeat to a server that never met the run appears nowhere', async () => {
     const one = await claimTask();
     const stranger = await startTestApp({ ROLES: 'api' }, server.db);
