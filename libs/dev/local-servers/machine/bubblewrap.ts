@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { EmbeddedError } from './errors.js';
@@ -53,8 +52,7 @@ export function findBubblewrap(progress?: (message: string) => void): Promise<Bu
 }
 
 async function find(progress?: (message: string) => void): Promise<Bubblewrap> {
-  const files = onPath('bwrap').filter((file) => existsSync(file));
-  const found = await firstOf(files.map((file) => () => probe(file, {})));
+  const found = await firstOf(onPath('bwrap').map((file) => () => probe(file, {})));
   if (found) return found;
   const supervisor = await Supervisor.start();
   try {

