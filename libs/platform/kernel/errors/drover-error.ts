@@ -8,9 +8,9 @@ export interface FieldError {
 }
 
 /** Members that have a meaning in each problem document. */
-type OwnMembers = Partial<
-  Record<'type' | 'title' | 'status' | 'code' | 'detail' | 'instance', never>
->;
+type OwnMembers = Partial<Record<OwnMember, never>>;
+type OwnMember =
+  'type' | 'title' | 'status' | 'code' | 'detail' | 'advice' | 'errors' | 'instance' | 'requestId';
 
 export interface ErrorExtras {
   /** A sentence about this occurrence. It never contains a secret or another tenant's data. */
