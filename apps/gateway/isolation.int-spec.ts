@@ -245,6 +245,7 @@ describe.each(sandbox === undefined ? [] : USERS.slice(0, isRoot ? undefined : 1
       await waitFor('the folder to be removed', () => readdirSync(sessions).length === 0);
       const files = Object.values(filesIn(world.gateway.dataDir));
       expect(files.filter((text) => text.includes('credential-of'))).toEqual([]);
+      // The next tests need its first settings.
       await world.gateway.crash();
       await world.gateway.start();
     });

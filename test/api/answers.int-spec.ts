@@ -10,7 +10,7 @@ import { type CallerKind, readRoutes, type Route } from './support/openapi.js';
 import { type Asker, requestWith } from './support/places.js';
 import { send, type Wire } from './support/requests.js';
 import { anOperator, aTenant, setKeys, type Tenant } from './support/tenant.js';
-import { WornTenant } from './support/worn-tenant.js';
+import { ReusedTenant } from './support/reused-tenant.js';
 
 /**
  * Compares successful answers with the OpenAPI document: every operation has one such answer with a
@@ -107,7 +107,7 @@ const NEEDED: Record<string, string> = {
   'POST /agent-tasks/{id}/retry': 'FAILED',
 };
 
-const worn = new WornTenant(() => aTenant(app));
+const reused = new ReusedTenant(() => aTenant(app));
 
 describe.each(routes.map((route) => [route.name, route] as const))('%s', (_, route) => {
   it.each(kindsOf(route))('the route answers a %s as documented', async (kind) => {
@@ -118,7 +118,7 @@ describe.each(routes.map((route) => [route.name, route] as const))('%s', (_, rou
       const { status, text } = await send(app.url, await goodRequest(route, { tenant, kind }));
       return `${status} ${text}`;
     };
-    expect(await worn.ask(ask, (answer) => answer.startsWith('20'))).toMatch(/^20/);
+    expect(await reused.ask(ask, (answer) => answer.startsWith('20'))).toMatch(/^20/);
   });
 });
 

@@ -16,7 +16,7 @@ import {
 import { send, type WireAnswer } from './support/requests.js';
 import { aTenant, setKeys, type Tenant } from './support/tenant.js';
 import { anAccount, extrasOf } from './support/accounts.js';
-import { WornTenant } from './support/worn-tenant.js';
+import { ReusedTenant } from './support/reused-tenant.js';
 
 /**
  * Walks every route of the OpenAPI document as members, programs, agents and runs of workspace B,
@@ -112,7 +112,7 @@ const routes = (await readRoutes(app.url)).filter((route) => !isGatewayRoute(rou
 const victim = await aTenant(app);
 const stranger = await aTenant(app);
 const strangersAccount = await anAccount(app, stranger);
-const worn = new WornTenant(() => aTenant(app));
+const reused = new ReusedTenant(() => aTenant(app));
 const state = await KeptState.of(app.db.owner);
 let ofVictim: Digest = await digestOfWorkspace(app.db.owner, victim.workspaceId);
 const named = routes.filter((route) => !NAMELESS.includes(route.name));
@@ -170,7 +170,7 @@ describe.each(named.map((route) => [route.name, route] as const))('%s', (_, rout
         const audits = (await auditsOf(route, tenant)) - before;
         return { answer, about: `${describeIds(ids)}: ${answer.text}`, audits };
       };
-      const { answer, about, audits } = await worn.ask(ask, (asked) => asked.answer.status < 300);
+      const { answer, about, audits } = await reused.ask(ask, (asked) => asked.answer.status < 300);
       expect({ about, isAnswered: isAnswered(route, answer) }).toEqual({ about, isAnswered: true });
       expect({ about, isAudited: audits > 0 }).toEqual({
         about,

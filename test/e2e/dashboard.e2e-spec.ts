@@ -306,7 +306,7 @@ describe('the dashboard', () => {
        FROM generate_series(1, 100000) AS n`,
       [workspaceId],
     );
-    // Autovacuum does so too, some seconds later. Until then plans are made for an empty table.
+    // Autovacuum would do so later. Until then plans are made for an empty table.
     await fleet.db.owner.query('ANALYZE agent_tasks');
     const page = await browser.openSignedIn(person);
     await page.goto('/tasks');

@@ -48,6 +48,12 @@ it('the longest files come first, and new ones by their size', () => {
   expect(order(tests, { short: 1, long: 50 })).toEqual(['long', 'new', 'short']);
 });
 
+it('files that start thousands of programs come first', () => {
+  const path = join(folder, 'apps/worker/code/code.int-spec.ts');
+  const forking = { ...testOf('short', {}), path };
+  expect(order([testOf('long', {}), forking], { long: 50 })).toEqual(['code.int-spec.ts', 'long']);
+});
+
 it('the files of each project are spread over the run', () => {
   const ends = ['end-9', 'end-6', 'end-5'].map((name) => testOf(name, { project: 'e2e' }));
   const ints = ['int-4', 'int-3', 'int-2', 'int-1'].map((name) => testOf(name, {}));

@@ -8,7 +8,7 @@ const LONG = ['e2e', 'faults', 'load'];
 
 /**
  * Each of these files starts a thousand programs. A fork copies the tables of its worker's memory,
- * which grows with each file: they run while it is small.
+ * which grows with each file, so they run first.
  */
 const FORKING =
   /(libs\/code\/git\/(git|hostile|proxy\/git-proxy)|apps\/worker\/code\/code)\.int-spec\.ts$/;

@@ -1,5 +1,6 @@
 import { expect } from '@jest/globals';
 import { tmpdir } from 'node:os';
+import { checkInvariants } from '#lib/invariants';
 import { startTestApp } from './app.js';
 import { expectNothingLeftOpen } from './leaks.js';
 import type { TestServer } from './server.js';
@@ -19,15 +20,11 @@ export async function soundServer(): Promise<TestServer> {
   const stop = async () => {
     try {
       await expectNothingLeftOpen(app.db.owner);
-      expect(await brokenInvariants(app.db.ownerUrl)).toEqual([]);
+      const invariants = await checkInvariants(app.db.ownerUrl);
+      expect(invariants.filter(({ holds }) => !holds)).toEqual([]);
     } finally {
       await app.stop();
     }
   };
   return { ...app, stop };
-}
-
-async function brokenInvariants(url: string): Promise<unknown[]> {
-  const { checkInvariants } = await import('#lib/invariants');
-  return (await checkInvariants(url)).filter(({ holds }) => !holds);
 }

@@ -4,7 +4,7 @@ import type { Tenant } from './tenant.js';
  * A tenant that many requests use. One of them can make the next impossible, for example by deleting
  * what it needs, so a refused request is repeated with a new tenant.
  */
-export class WornTenant {
+export class ReusedTenant {
   #tenant: Tenant | undefined;
 
   constructor(private readonly create: () => Promise<Tenant>) {}
