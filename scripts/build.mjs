@@ -15,7 +15,7 @@ import { dirname, join, relative } from 'node:path';
 import { generateClientTypes } from './lib/client-types.mjs';
 import { buildDashboard } from './lib/dashboard.mjs';
 import { withLock } from './lib/lock.mjs';
-import { buildPrograms } from './lib/programs.mjs';
+import { buildPrograms, removeCommandLine } from './lib/programs.mjs';
 import { BUILT, hashOf, listFiles, root } from './lib/sources.mjs';
 
 const DIST = join(root, 'dist');
@@ -29,7 +29,8 @@ await withLock(`building ${root}`, async () => {
   generatePrismaClient();
   await generateClientTypes();
   await compile();
-  if (!process.argv.includes('--unbundled')) await buildPrograms().catch(fail);
+  if (process.argv.includes('--unbundled')) removeCommandLine();
+  else await buildPrograms().catch(fail);
   await buildDashboard().catch(fail);
 });
 

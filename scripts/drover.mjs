@@ -5,10 +5,13 @@ import { pathToFileURL } from 'node:url';
 import { root } from './lib/sources.mjs';
 
 // Starts the command line as built, because checking all sources would take longer than most
-// commands.
-const main = join(root, 'dist', 'apps', 'cli', 'main.js');
-if (!existsSync(main)) {
+// commands. `npm run dev` leaves no bundle.
+const builtMain = () =>
+  ['dist/command-line/main.js', 'dist/apps/cli/main.js']
+    .map((path) => join(root, path))
+    .find((path) => existsSync(path));
+if (!builtMain()) {
   const { ensureReady } = await import('./ensure.mjs');
   await ensureReady({ forClient: true });
 }
-await import(pathToFileURL(main).href);
+await import(pathToFileURL(builtMain()).href);

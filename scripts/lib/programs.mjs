@@ -16,13 +16,21 @@ const PROGRAMS = {
 const EXTERNAL = [/^@node-rs\/argon2$/];
 const OUT = join(root, 'dist', 'programs');
 const MADE_OF = join(OUT, '.made-of');
+/** Its bundle is apart, because the package of the server has the other programs without it. */
+const COMMAND_LINE = join(root, 'dist', 'command-line');
 
 export async function buildPrograms() {
   if (!existsSync(join(root, PROGRAMS.server))) return;
   const key = stateOfCompiled();
   if (existsSync(MADE_OF) && readFileSync(MADE_OF, 'utf8') === key) return;
   await bundle(PROGRAMS, OUT);
+  await bundle({ main: 'dist/apps/cli/main.js' }, COMMAND_LINE);
   writeFileSync(MADE_OF, key);
+}
+
+/** After it, the command line runs as compiled. */
+export function removeCommandLine() {
+  for (const path of [MADE_OF, COMMAND_LINE]) rmSync(path, { recursive: true, force: true });
 }
 
 /**
