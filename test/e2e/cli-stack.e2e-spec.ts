@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '#lib/local-servers';
 import { waitFor } from '../support/wait-for.js';
-import { ownPort, processesWith } from './program.js';
+import { processesWith } from './program.js';
 import { type Ended, Terminal } from './terminal.js';
 
 /** A local server from `drover up` to `drover down`. Each test builds on the previous one. */
@@ -39,7 +39,7 @@ beforeAll(async () => {
   home = mkdtempSync(join(tmpdir(), 'drover-e2e-'));
   // Postgres runs as another user and must reach its data.
   chmodSync(home, 0o755);
-  const ports = { server: await ownPort(), metrics: await freePort() };
+  const ports = { server: await freePort(), metrics: await freePort() };
   address = `http://127.0.0.1:${ports.server}`;
   workerMetrics = `http://127.0.0.1:${ports.metrics}`;
   env = {

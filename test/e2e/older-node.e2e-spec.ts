@@ -5,10 +5,11 @@ import { chmodSync, mkdtempSync, readFileSync, readlinkSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { freePort } from '#lib/local-servers';
 import { apiClient } from '../support/api-client.js';
 import { olderNode } from '../support/older-node.js';
 import { waitFor } from '../support/wait-for.js';
-import { ownPort, processesWith, Program } from './program.js';
+import { processesWith, Program } from './program.js';
 
 /**
  * Clients run on Node 20, servers and workers on 22. Scripts continue under Node 24 if its package
@@ -34,7 +35,7 @@ describe('a server, a worker and a gateway in Node 22', () => {
   const env = () => ({ DROVER_HOME: folder, TMPDIR: folder });
 
   beforeAll(async () => {
-    writeFileSync(join(folder, 'port'), String(await ownPort()), { mode: 0o600 });
+    writeFileSync(join(folder, 'port'), String(await freePort()), { mode: 0o600 });
     const main = join(root, 'dist/tools/start/main.js');
     started = new Program(main, ['--workers', '1'], { ...env(), PORT: '' }, undefined, node22);
     [, address = ''] = await started.says(/Drover runs at +(\S+)\s[^]*the data stays/);

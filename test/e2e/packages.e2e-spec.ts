@@ -13,10 +13,11 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { freePort } from '#lib/local-servers';
 import { apiClient, type ApiClient } from '../support/api-client.js';
 import { olderNode } from '../support/older-node.js';
 import { waitFor } from '../support/wait-for.js';
-import { ownPort, processesWith, Program } from './program.js';
+import { processesWith, Program } from './program.js';
 
 /** The npm packages in folders that have nothing else, as their users install them. */
 
@@ -169,7 +170,7 @@ describe.each([22, 24] as const)('a server of the package in Node %i', (version)
 
   beforeAll(async () => {
     mkdirSync(join(top, 'home'), { recursive: true });
-    writeFileSync(join(top, 'home/port'), String(await ownPort()), { mode: 0o600 });
+    writeFileSync(join(top, 'home/port'), String(await freePort()), { mode: 0o600 });
     up = server('up', '--workers', '1');
     const [, url = ''] = await up.says(/Drover runs at +(\S+)\s[^]*the data stays/);
     const key = readFileSync(join(top, 'home/api-key'), 'utf8').trim();

@@ -1,8 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 
 /** A built program as a process, with all of its output. */
 export class Program {
@@ -57,22 +55,6 @@ export class Program {
         throw new Error(`ended with ${code} before it said ${String(pattern)}:\n${this.output}`);
       }
     }
-  }
-}
-
-/**
- * Finds a free port for a spec that restarts at the same port. It lies outside of the ports of
- * other specs' programs (3000 and up), and of those that the system gives to connections.
- */
-export async function ownPort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(10_000, 30_000);
-    const server = createServer();
-    const free = await new Promise<boolean>((resolve) => {
-      server.once('error', () => resolve(false));
-      server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
-    });
-    if (free) return port;
   }
 }
 

@@ -4,8 +4,9 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '#lib/local-servers';
 import { waitFor } from '../support/wait-for.js';
-import { ownPort, processesWith, Program } from './program.js';
+import { processesWith, Program } from './program.js';
 
 /**
  * Tests unexpected ends of the stack of `npm start`, and the next start after them. In the
@@ -30,7 +31,7 @@ let left: string | undefined;
 beforeAll(async () => {
   home = mkdtempSync(join(tmpdir(), 'drover-e2e-'));
   chmodSync(home, 0o755);
-  writeFileSync(join(home, 'port'), String(await ownPort()), { mode: 0o600 });
+  writeFileSync(join(home, 'port'), String(await freePort()), { mode: 0o600 });
 });
 
 afterEach(async () => {

@@ -9,11 +9,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'iovalkey';
+import { freePort } from '#lib/local-servers';
 import { newId } from '#lib/kernel';
 import { type ApiClient, apiClient } from '../support/api-client.js';
 import { numbersIn } from '../support/marks.js';
 import { waitFor } from '../support/wait-for.js';
-import { ownPort, processesWith, Program } from './program.js';
+import { processesWith, Program } from './program.js';
 
 const START = join(process.cwd(), 'dist/tools/start/main.js');
 const CLI = join(process.cwd(), 'dist/apps/cli/main.js');
@@ -33,7 +34,7 @@ let left: string | undefined;
 beforeAll(async () => {
   home = mkdtempSync(join(tmpdir(), 'drover-e2e-'));
   chmodSync(home, 0o755);
-  writeFileSync(join(home, 'port'), String(await ownPort()), { mode: 0o600 });
+  writeFileSync(join(home, 'port'), String(await freePort()), { mode: 0o600 });
 });
 
 afterEach(async () => {
