@@ -54,6 +54,15 @@ it('files that start thousands of programs come first', () => {
   expect(order([testOf('long', {}), forking], { long: 50 })).toEqual(['code.int-spec.ts', 'long']);
 });
 
+it('in a fresh clone, long files do not start last because they are small', () => {
+  const root = join(support, '../..');
+  const config = { rootDir: root, displayName: { name: 'faults' } };
+  const [postgres, budgets] = ['postgres.fault-spec.ts', 'budgets/budgets.fault-spec.ts'].map(
+    (name) => ({ path: join(root, 'test/faults', name), context: { config } }),
+  );
+  expect(spreadByLength([budgets!, postgres!], {})).toEqual([postgres, budgets]);
+});
+
 it('the files of each project are spread over the run', () => {
   const ends = ['end-9', 'end-6', 'end-5'].map((name) => testOf(name, { project: 'e2e' }));
   const ints = ['int-4', 'int-3', 'int-2', 'int-1'].map((name) => testOf(name, {}));

@@ -12,6 +12,8 @@ export default class DurationsReporter {
   }
 
   onTestResult(_test, { testFilePath, perfStats: { start, end } }) {
+    // A file that could not be loaded has no end.
+    if (end < start) return;
     this.seconds[relative(this.root, testFilePath)] = Math.round((end - start) / 100) / 10;
   }
 

@@ -13,6 +13,24 @@ const LONG = ['e2e', 'faults', 'load'];
 const FORKING =
   /(libs\/code\/git\/(git|hostile|proxy\/git-proxy)|apps\/worker\/code\/code)\.int-spec\.ts$/;
 
+/** The seconds of files that take three times as long as their size suggests. */
+const LONGER_THAN_THEIR_SIZE = {
+  'libs/code/git/git.int-spec.ts': 150,
+  'test/attack/limits.int-spec.ts': 75,
+  'test/e2e/demo.e2e-spec.ts': 120,
+  'test/e2e/dev.e2e-spec.ts': 45,
+  'test/e2e/start-end.e2e-spec.ts': 65,
+  'test/faults/chaos/chaos.fault-spec.ts': 90,
+  'test/faults/changes.fault-spec.ts': 90,
+  'test/faults/code-work.fault-spec.ts': 130,
+  'test/faults/forges.fault-spec.ts': 75,
+  'test/faults/gateway.fault-spec.ts': 100,
+  'test/faults/leader-killed.fault-spec.ts': 220,
+  'test/faults/leader.fault-spec.ts': 115,
+  'test/faults/postgres.fault-spec.ts': 190,
+  'test/faults/valkey.fault-spec.ts': 80,
+};
+
 /**
  * Starts the longest files of each project first, so that no long one runs last, and spreads each
  * project over the whole run. End-to-end tests mostly wait, and integration tests compute: beside
@@ -28,7 +46,8 @@ export default class LongestFirst extends Sequencer {
 /** @param seconds by the path from the root; a file without an entry is new */
 export function spreadByLength(tests, seconds) {
   const rankOf = ({ path, context: { config } }) => {
-    const known = seconds[relative(config.rootDir, path)];
+    const name = relative(config.rootDir, path);
+    const known = seconds[name] ?? LONGER_THAN_THEIR_SIZE[name];
     if (known !== undefined) return known;
     // An estimate: a line of a test takes longer if programs are started.
     return sizeOf(path) / (LONG.includes(projectOf({ context: { config } })) ? 200 : 2_000);
