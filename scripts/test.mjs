@@ -8,6 +8,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { check, JEST } from './check.mjs';
 import { ensureReady } from './ensure.mjs';
 import { changedSpecs } from './lib/changed.mjs';
+import { makeMemoryFolder } from './lib/memory-folder.mjs';
 import { failedFiles, judgeSecondRuns } from './lib/second-runs.mjs';
 import { root } from './lib/sources.mjs';
 import { runStep } from './lib/steps.mjs';
@@ -16,10 +17,14 @@ const args = process.argv.slice(2);
 await ensureReady({ build: true });
 if (args.length === 0) await check();
 const folder = mkdtempSync(join(tmpdir(), 'drover-tests-'));
+const memory = makeMemoryFolder();
+if (memory !== undefined) process.env.TMPDIR = memory;
+// Jest ends by the same signal of the terminal, and then the folders are removed.
+process.on('SIGINT', () => undefined);
 try {
   process.exitCode = await runTests(await selected());
 } finally {
-  rmSync(folder, { recursive: true, force: true });
+  for (const made of [folder, memory ?? folder]) rmSync(made, { recursive: true, force: true });
 }
 
 /** The arguments of Jest; undefined if nothing is to be tested. */

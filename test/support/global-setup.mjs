@@ -1,7 +1,7 @@
 // One PostgreSQL and one Valkey for the whole run, and a migrated database that each test file
 // copies. Jest calls this once for each project; the first call does the work.
 import { randomBytes } from 'node:crypto';
-import { existsSync, statfsSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,8 +9,6 @@ import { sharePrograms } from './shared-programs.mjs';
 
 /** Tests analyse the tables that they fill, and each visit to one of many databases is a process. */
 const SETTINGS = { max_connections: 400, autovacuum_naptime: '60s' };
-
-const MEMORY = '/dev/shm';
 
 export default async function setUp() {
   if (process.env.DROVER_TEST_SERVERS) return;
@@ -24,7 +22,7 @@ export default async function setUp() {
 
   const stack = await startStack({
     // PostgreSQL's own account enters a folder that the stack makes.
-    dataDir: join(folderOfData(), `drover-${randomBytes(6).toString('hex')}`),
+    dataDir: join(tmpdir(), `drover-${randomBytes(6).toString('hex')}`),
     ephemeral: true,
     postgres: { settings: SETTINGS },
     valkey: { url: '' },
@@ -46,12 +44,6 @@ export default async function setUp() {
     programsUrl: await sharePrograms(programs),
     artifactsFolder,
   });
-}
-
-/** Each test file copies a database of 1,500 files: in memory, that takes a fifth of the time. */
-function folderOfData() {
-  const { bavail = 0, bsize = 0 } = existsSync(MEMORY) ? statfsSync(MEMORY) : {};
-  return bavail * bsize > 4 * 1024 ** 3 ? MEMORY : tmpdir();
 }
 
 function withUser(ownerUrl, user) {
