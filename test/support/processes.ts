@@ -7,6 +7,12 @@ const DIST = join(import.meta.dirname, '../../dist');
 /** With it, the start of a server takes a fifth less CPU. Each bundling of programs empties it. */
 export const COMPILE_CACHE = { NODE_COMPILE_CACHE: join(DIST, 'programs/.compiled') };
 
+/**
+ * The first size of the memory for young objects, in MiB. With Node's own, a start spends a fifth of
+ * its CPU on collecting garbage.
+ */
+const YOUNG_MEMORY = '--min-semi-space-size=32';
+
 /** Tests run alike on every machine. Specs of the sandbox switch it on. */
 const UNSANDBOXED = {
   DROVER_SANDBOX: 'off',
@@ -44,7 +50,7 @@ export class BuiltProcess {
     words: readonly string[] = [],
     dist = DIST,
   ): BuiltProcess {
-    const child = spawn(process.execPath, [join(dist, program), ...words], {
+    const child = spawn(process.execPath, [YOUNG_MEMORY, join(dist, program), ...words], {
       env: {
         ...COMPILE_CACHE,
         ...UNSANDBOXED,
