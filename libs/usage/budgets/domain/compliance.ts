@@ -39,15 +39,13 @@ export interface Standing {
   isActive: boolean;
 }
 
-const WARNED_PERCENT = 90;
+const WARNED_PERCENT = 90n;
 
 /** Checks a run against the budgets that cover it. Pure. */
 export function complianceOf(budgets: readonly Standing[]): Compliance {
-  const standings = budgets
-    .filter(({ isActive }) => isActive)
-    .map(standingOf)
-    .sort((a, b) => b.percentUsed - a.percentUsed);
-  return { advice: adviceOf(standings), budgets: standings };
+  const active = budgets.filter(({ isActive }) => isActive);
+  const standings = active.map(standingOf).sort((a, b) => b.percentUsed - a.percentUsed);
+  return { advice: adviceOf(active), budgets: standings };
 }
 
 export function isConsumed({
@@ -57,10 +55,14 @@ export function isConsumed({
   return consumed >= allocated;
 }
 
-function adviceOf(standings: readonly BudgetStanding[]): Advice {
-  if (standings.some(({ percentUsed, policy }) => percentUsed >= 100 && policy !== 'finish'))
-    return 'stop';
-  return standings.some(({ percentUsed }) => percentUsed > WARNED_PERCENT) ? 'warn' : 'continue';
+function adviceOf(budgets: readonly Standing[]): Advice {
+  if (budgets.some((budget) => isConsumed(budget) && budget.policy !== 'finish')) return 'stop';
+  return budgets.some(isNearlyConsumed) ? 'warn' : 'continue';
+}
+
+/** Exactly as the signal `warn` compares it (checks/nearly-used-up.sql.ts). */
+function isNearlyConsumed({ allocated, consumed }: Standing): boolean {
+  return isConsumed({ allocated, consumed }) || consumed * 100n > allocated * WARNED_PERCENT;
 }
 
 export function standingOf({
