@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process';
 import { chmodSync, chownSync, copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Sandbox, SessionSpec, SessionUser } from '#lib/session-runtime';
-import { testSandbox } from '../../libs/hosts/session-runtime/testing/sandboxes.js';
+import { ON_DISK, testSandbox } from '../../libs/hosts/session-runtime/testing/sandboxes.js';
 import type { AttackEnd, AttackOrder } from './attacker-process.js';
 
 const PROGRAM = join(import.meta.dirname, '../../dist/test/attack/attacker-process.js');
@@ -51,7 +50,7 @@ export async function attack(
   scripts: string[],
   { settings, wrapper = [], ...more }: AttackOptions = {},
 ): Promise<AttackEnd[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'drover-attack-'));
+  const folder = mkdtempSync(join(ON_DISK, 'drover-attack-'));
   try {
     const order: AttackOrder = {
       dir: prepare(folder, host),

@@ -1,12 +1,11 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { classOfExit, newId } from '#lib/kernel';
 import { countsBySandbox, findGroups, type SessionExit } from '#lib/session-runtime';
 import type { SessionSpec } from '../../libs/hosts/session-runtime/drivers/driver.js';
 import { ProcessDriver } from '../../libs/hosts/session-runtime/process/process-driver.js';
-import { testSandbox } from '../../libs/hosts/session-runtime/testing/sandboxes.js';
+import { ON_DISK, testSandbox } from '../../libs/hosts/session-runtime/testing/sandboxes.js';
 import { ATTACKERS, attack } from './attackers.js';
 
 const DIST = join(import.meta.dirname, '../../dist/libs/hosts/session-runtime');
@@ -47,7 +46,7 @@ function isPossible(way: Way): boolean {
 const possible = ways.filter(isPossible);
 
 describe.each(possible)('A session of $name', ({ groups, accounts }) => {
-  const dir = mkdtempSync(join(tmpdir(), 'drover-limits-'));
+  const dir = mkdtempSync(join(ON_DISK, 'drover-limits-'));
   chmodSync(dir, 0o711);
   const workspaces: [string, string] = [newId(), newId()];
   const userOf = (workspaceId: string | undefined) => {

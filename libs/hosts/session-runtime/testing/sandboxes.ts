@@ -4,6 +4,12 @@ import { NO_LIMITS } from '../sandbox/limits.js';
 import type { Sandbox } from '../sandbox/sandbox.js';
 import { whyNoSession } from '../sandbox/open-sandbox.js';
 
+/**
+ * Where specs of the sandbox keep the folders of their hosts. Other temporary files can be below
+ * /dev/shm, and a sandbox mounts a /dev/shm of its own.
+ */
+export const ON_DISK = '/var/tmp';
+
 /** A sandbox without limits; undefined if this machine cannot create one. */
 export async function testSandbox(more: Partial<Sandbox> = {}): Promise<Sandbox | undefined> {
   const program = await findBubblewrap().catch((error: Error) => noSandbox(error.message));
