@@ -130,7 +130,7 @@ export const environment = z.object({
   /** Bytes that a run can write to its task's log. */
   DROVER_WORKER_LOG_BYTES: integer(1_048_576, 16_384, 67_108_864),
   /**
-   * The most that the worker does about a coding agent that turns in circles: nothing, tell it,
+   * The most that the worker does about a coding agent that goes in circles: nothing, tell it,
    * interrupt it, or end its run.
    */
   DROVER_WORKER_CIRCLES: oneOf(CIRCLE_MEASURES).default('end'),

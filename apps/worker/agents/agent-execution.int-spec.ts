@@ -131,7 +131,7 @@ test('an agent with a repository starts in its files, and its state has none of 
   expect(files.filter(({ name }) => name.startsWith('work/'))).toEqual([]);
 });
 
-describe('an agent that turns in circles', () => {
+describe('an agent that goes in circles', () => {
   test('it is told, interrupted and ended, and its retry begins a new conversation', async () => {
     const outcome = await run('circle 40');
     const evidence = '"Read a.txt" gave the same result 18 times';
@@ -146,7 +146,7 @@ describe('an agent that turns in circles', () => {
     ]);
     expect(await run('say Hello')).toMatchObject({ kind: 'succeeded' });
     expect(starts.at(-1)).toMatchObject({ conversation: 'new' });
-    expect(said('agent_restarted').join()).toContain(`turned in circles. ${evidence}`);
+    expect(said('agent_restarted').join()).toContain(`went in circles. ${evidence}`);
   });
 
   test('a worker can leave it alone', async () => {

@@ -50,7 +50,7 @@ export interface AgentExecutionOptions {
   passedEnv: Record<string, string>;
   /** Bounds the files that this worker holds in memory. */
   limit: LimitFunction;
-  /** The most that it does about an agent that turns in circles. */
+  /** The most that it does about an agent that goes in circles. */
   circles: MostMeasure;
   /** Gets further secrets of the session, which no file of it must show. */
   learn: (secrets: readonly string[]) => void;
@@ -279,7 +279,7 @@ interface Parts {
   restart: () => Promise<AgentSession>;
 }
 
-/** The time for an agent that turns in circles to end by itself. */
+/** The time for an agent that goes in circles to end by itself. */
 const STUCK_MS = 10_000;
 
 class AgentExecution implements RunningJob {
@@ -313,7 +313,7 @@ class AgentExecution implements RunningJob {
     this.parts.talk.hear(message, this.session);
   }
 
-  /** Ends a run that turns in circles. Its retry begins a new conversation, and is told why. */
+  /** Ends a run that goes in circles. Its retry begins a new conversation, and is told why. */
   endStuck(evidence: string): void {
     if (this.stopMs !== undefined) return;
     this.circle = evidence;
@@ -363,7 +363,7 @@ class AgentExecution implements RunningJob {
 
 /** A conversation that has no room for another turn would end each later run at once. */
 function whyNoMore(end: AgentEnd, circle: string | undefined): string | undefined {
-  if (circle !== undefined) return `The earlier conversation turned in circles. ${circle}`;
+  if (circle !== undefined) return `The earlier conversation went in circles. ${circle}`;
   const isFull = end.kind === 'failed' && end.class === 'context_full';
   return isFull
     ? 'The earlier conversation no longer fits into the context of the model'
@@ -371,7 +371,7 @@ function whyNoMore(end: AgentEnd, circle: string | undefined): string | undefine
 }
 
 function stuckIn(circle: string): RunFailure {
-  const message = `The agent turned in circles. ${circle}`;
+  const message = `The agent went in circles. ${circle}`;
   return { class: 'stuck', message, retryable: true };
 }
 

@@ -2,7 +2,7 @@ import type { AgentEvent } from '#lib/agent-kinds';
 import { type Measure, ProgressJudge, type Verdict } from '#lib/progress';
 import type { EntryLevel } from '../api/types.js';
 
-/** The most that a worker does about an agent that turns in circles. */
+/** The most that a worker does about an agent that goes in circles. */
 export const CIRCLE_MEASURES = ['off', 'tell', 'interrupt', 'end'] as const;
 export type MostMeasure = (typeof CIRCLE_MEASURES)[number];
 
@@ -35,11 +35,7 @@ export class CircleWatch {
     if (verdict === undefined || this.isOver || most === 'off') return;
     const { evidence } = verdict;
     const measure = lesser(verdict.measure, most);
-    note(
-      'WARN',
-      `The agent turns in circles. ${evidence}. ${CONSEQUENCE[measure]}`,
-      'agent_circle',
-    );
+    note('WARN', `The agent goes in circles. ${evidence}. ${CONSEQUENCE[measure]}`, 'agent_circle');
     if (measure === 'tell') return say(`${wordsOf(evidence)} ${ADVICE}`, 'turn_end');
     keep();
     if (measure === 'interrupt') return say(`${wordsOf(evidence)} ${STOP} ${ADVICE}`, 'interrupt');
@@ -64,5 +60,5 @@ const ADVICE =
 const STOP = 'You were interrupted for that. The run ends if it goes on.';
 
 function wordsOf(evidence: string): string {
-  return `You seem to turn in circles. ${evidence}.`;
+  return `You seem to go in circles. ${evidence}.`;
 }

@@ -65,8 +65,9 @@ export class AuditEntryDto implements AuditEntryView {
     additionalProperties: true,
     example: { roleBefore: null, role: 'MEMBER', invitedBy: 'ann@example.org' },
     description:
-      'For a role that a group of the identity provider or an invitation gave or took: `roleBefore`, ' +
-      '`role`, and `group` or `invitedBy`. Empty for other requests.',
+      'For a pause: `pauseId`, `scope`, `taskType`, `endRuns` and `reason`. For a role that a group of ' +
+      'the identity provider or an invitation gave or removed: `roleBefore`, `role`, and `group` or ' +
+      '`invitedBy`. Otherwise empty.',
   })
   details!: Record<string, unknown>;
 }

@@ -1,7 +1,7 @@
 import type { AgentEvent } from '#lib/agent-kinds';
 import { hashOf, type Step, stepOf } from './steps.js';
 
-/** The way in which a session turns in circles. */
+/** The way in which a session goes in circles. */
 export type Circle =
   'same_call' | 'cycle' | 'same_error' | 'undone_edits' | 'same_words' | 'no_change';
 

@@ -103,8 +103,8 @@ export const instruments = {
   secrets: new Counter({
     name: 'drover_secrets_total',
     help:
-      'Columns of tasks whose secrets were sealed or opened or found unreadable, and tasks ' +
-      'resealed',
+      'Columns whose secrets were sealed, opened or found unreadable, and owners of secrets, such as ' +
+      'tasks, that were resealed',
     labelNames: ['operation'],
     registers,
   }),

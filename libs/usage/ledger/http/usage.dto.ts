@@ -113,7 +113,7 @@ export class UsageSumsDto implements UsageSums {
   @ApiProperty({ type: 'integer' }) reports!: number;
   @ApiProperty({
     type: 'integer',
-    description: 'The tokens of models that had no price at that time',
+    description: 'The number of reports whose model had no price at that time',
   })
   reportsWithoutPrice!: number;
 

@@ -139,7 +139,7 @@ export interface RunFacts {
   generation: number;
   leaseExpiresAt: Date;
   pauseRequestedAt: Date | null;
-  /** The last warning that its agent turns in circles. */
+  /** The last warning that its agent goes in circles. */
   circle: string | null;
   endedAt: Date | null;
   endReason: string | null;

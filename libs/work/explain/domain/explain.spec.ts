@@ -357,9 +357,9 @@ const cases: [string, Overrides, string[], RegExp?][] = [
   ],
   [
     'in circles',
-    { task: { status: 'RUNNING' }, run: { ...RUN, circle: 'It turns in circles.' } },
+    { task: { status: 'RUNNING' }, run: { ...RUN, circle: 'It goes in circles.' } },
     ['held_by_run'],
-    /running on .*It turns in circles\. .*runs until/,
+    /running on .*It goes in circles\. .*runs until/,
   ],
   [
     'its lease passed',

@@ -123,7 +123,7 @@ async function heldBy(agentId: string): Promise<string> {
   await sql(HELD_RUN, [workspace.id, agentId, runId, taskId]);
   return runId;
 }
-/** Its agent has been warned twice that it turns in circles. */
+/** Its agent has been warned twice that it goes in circles. */
 async function circling(): Promise<void> {
   const runId = await heldBy(await agent());
   const line = `INSERT INTO task_log_lines (workspace_id, task_id, run_id, event, message, actor_kind)

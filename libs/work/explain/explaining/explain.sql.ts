@@ -35,7 +35,7 @@ export interface ExplainedRun {
   ended_at: string | null;
   end_reason: string | null;
   exit_code: number | null;
-  /** The last warning that its agent turns in circles. */
+  /** The last warning that its agent goes in circles. */
   circle: string | null;
 }
 
