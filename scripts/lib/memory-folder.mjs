@@ -13,7 +13,7 @@ import { join } from 'node:path';
 const MEMORY = '/dev/shm';
 /** Followed by the process id of its run. */
 const NAME = 'drover-tests-';
-/** The files of a whole run take up to 6 GiB at once. */
+/** The files of a whole run take 2 GiB at once. The rest is for the programs under test. */
 const NEEDED_BYTES = 12 * 1024 ** 3;
 
 /**

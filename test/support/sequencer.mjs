@@ -15,7 +15,6 @@ const FORKING =
 
 /** The seconds of files that take three times as long as their size suggests. */
 const LONGER_THAN_THEIR_SIZE = {
-  'libs/code/git/git.int-spec.ts': 150,
   'test/attack/limits.int-spec.ts': 75,
   'test/e2e/demo.e2e-spec.ts': 120,
   'test/e2e/dev.e2e-spec.ts': 45,
