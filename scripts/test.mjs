@@ -1,14 +1,14 @@
 // Checks and tests everything: types, lint, formatting, dependency rules, unit, integration and
 // end-to-end tests. Arguments go to Jest and skip the checks before it: npm test --
 // libs/platform/http `--changed` runs the specs that a change can reach: scripts/lib/changed.mjs.
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { check, JEST } from './check.mjs';
 import { ensureReady } from './ensure.mjs';
 import { changedSpecs } from './lib/changed.mjs';
-import { makeMemoryFolder } from './lib/memory-folder.mjs';
+import { makeMemoryFolder, removeFolder } from './lib/memory-folder.mjs';
 import { failedFiles, judgeSecondRuns } from './lib/second-runs.mjs';
 import { root } from './lib/sources.mjs';
 import { runStep } from './lib/steps.mjs';
@@ -24,7 +24,7 @@ process.on('SIGINT', () => undefined);
 try {
   process.exitCode = await runTests(await selected());
 } finally {
-  for (const made of [folder, memory ?? folder]) rmSync(made, { recursive: true, force: true });
+  for (const made of [folder, memory ?? folder]) removeFolder(made);
 }
 
 /** The arguments of Jest; undefined if nothing is to be tested. */

@@ -4,6 +4,7 @@ import {
   existsSync,
   mkdtempSync,
   readdirSync,
+  readlinkSync,
   rmSync,
   statfsSync,
   writeFileSync,
@@ -11,8 +12,6 @@ import {
 import { join } from 'node:path';
 
 const MEMORY = '/dev/shm';
-/** Followed by the process id of its run. */
-const NAME = 'drover-tests-';
 /** The files of a whole run take 2 GiB at once. The rest is for the programs under test. */
 const NEEDED_BYTES = 12 * 1024 ** 3;
 
@@ -24,22 +23,38 @@ const NEEDED_BYTES = 12 * 1024 ** 3;
  */
 export function makeMemoryFolder() {
   if (!existsSync(MEMORY)) return undefined;
-  removeFoldersOfKilledRuns();
+  const prefix = prefixOfNames();
+  removeFoldersOfKilledRuns(prefix);
   const { bavail, bsize } = statfsSync(MEMORY);
   if (bavail * bsize < NEEDED_BYTES) return undefined;
-  const folder = mkdtempSync(join(MEMORY, `${NAME}${process.pid}-`));
+  const folder = mkdtempSync(join(MEMORY, `${prefix}${process.pid}-`));
   chmodSync(folder, 0o1777);
   const program = join(folder, 'program');
   writeFileSync(program, '#!/bin/sh\n', { mode: 0o755 });
   if (spawnSync(program).status === 0) return folder;
-  rmSync(folder, { recursive: true });
+  removeFolder(folder);
   return undefined;
 }
 
-function removeFoldersOfKilledRuns() {
+/** Says so, and goes on, if something is mounted there: the result of the tests matters more. */
+export function removeFolder(folder) {
+  try {
+    rmSync(folder, { recursive: true, force: true });
+  } catch (error) {
+    process.stderr.write(`Cannot remove ${folder} of a test run: ${error.message}\n`);
+  }
+}
+
+/** Names the space of process ids: two containers can share the memory, and number alike. */
+function prefixOfNames() {
+  const [space] = /\d+/.exec(readlinkSync('/proc/self/ns/pid')) ?? [];
+  return `drover-tests-${space}-`;
+}
+
+function removeFoldersOfKilledRuns(prefix) {
   for (const name of readdirSync(MEMORY)) {
-    const pid = name.startsWith(NAME) ? name.slice(NAME.length).split('-')[0] : undefined;
+    const pid = name.startsWith(prefix) ? name.slice(prefix.length).split('-')[0] : undefined;
     if (pid === undefined || existsSync(`/proc/${pid}`)) continue;
-    rmSync(join(MEMORY, name), { recursive: true, force: true });
+    removeFolder(join(MEMORY, name));
   }
 }
