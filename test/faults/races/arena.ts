@@ -181,14 +181,26 @@ export function api(agent: Contender, server = 0): ReturnType<typeof apiClient> 
   return client;
 }
 
-/** About the time of a request. Without it, a sweep, which sends none, would always be the first. */
-const SPREAD_MS = 8;
+/** About the time of a request, in ms. */
+const REQUEST_MS = 8;
 
 /** Runs all at once, in an order that differs from round to round. */
-export function atOnce<T>(contestants: readonly (() => Promise<T>)[]): Promise<T[]> {
-  return Promise.all(
-    contestants.map(async (contestant) => {
-      await delay(Math.random() * SPREAD_MS);
+export async function atOnce<T>(contestants: readonly (() => Promise<T>)[]): Promise<T[]> {
+  const order = contestants.map((_, index) => index).sort(() => Math.random() - 0.5);
+  const results: T[] = [];
+  await Promise.all(
+    order.map(async (index) => {
+      results[index] = await (contestants[index] as () => Promise<T>)();
+    }),
+  );
+  return results;
+}
+
+/** Starts each within the time of a request: a sweep sends none, and would always be the first. */
+export function atOnceWithSweeps<T>(contestants: readonly (() => Promise<T>)[]): Promise<T[]> {
+  return atOnce(
+    contestants.map((contestant) => async () => {
+      await delay(Math.random() * REQUEST_MS);
       return contestant();
     }),
   );
