@@ -209,13 +209,14 @@ describe('A gateway', () => {
   });
 
   test('a session learns the code and the words of its stop', async () => {
-    const wait = `sleep ${uniqueSeconds()} & wait`;
-    const script = `trap 'cat "$DROVER_SIGNALS_FILE"; exit 0' TERM; ${wait}`;
-    const bodies = [aSpawn(script), aSpawn(script), aSpawn(script), aSpawn(script)] as const;
-    const [paused, cancelled, stopped, late] = bodies;
-    Object.assign(late, { timeoutSeconds: 1 });
-    for (const body of bodies) await world.gateway.spawn(body);
-    for (const body of bodies.slice(0, 3)) await world.untilStatus(body.runId, 'RUNNING');
+    const seconds = uniqueSeconds();
+    const answering = (wait: string, more = {}) =>
+      aSpawn(`trap 'cat "$DROVER_SIGNALS_FILE"; exit 0' TERM; sleep ${wait} & wait`, more);
+    const [paused, cancelled] = [answering(seconds), answering(seconds)];
+    const stopped = answering(seconds);
+    const late = answering(uniqueSeconds(), { timeoutSeconds: 1 });
+    for (const body of [paused, cancelled, stopped, late]) await world.gateway.spawn(body);
+    await waitFor('three to sleep', () => processesWith(seconds).length === 3);
     const order = { graceSeconds: 5 };
     world.server.orders.push(
       { ...order, runId: paused.runId, action: 'pause', reason: 'the source changes' },

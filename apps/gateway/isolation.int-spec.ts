@@ -268,6 +268,7 @@ describe.each(sandbox === undefined ? [] : USERS.slice(0, isRoot ? undefined : 1
       const body = aSpawn(`trap 'echo bye; exit 9' TERM; sleep ${seconds} & wait`);
       await world.gateway.spawn(body);
       const { pid } = await world.untilStatus(body.runId, 'RUNNING');
+      await waitFor('it to sleep', () => processesWith(seconds).length > 0);
       await world.gateway.crash();
       await world.gateway.start();
       expect(await world.gateway.session(body.runId)).toMatchObject({ status: 'RUNNING', pid });

@@ -22,6 +22,7 @@ describe('A killed gateway', () => {
     );
     for (const body of bodies) await world.gateway.spawn(body);
     for (const body of bodies) await world.untilStatus(body.runId, 'RUNNING');
+    for (const seconds of [before, after, between]) await untilLooping(seconds);
     const pids = await Promise.all(
       bodies.map(async ({ runId }) => (await world.gateway.session(runId)).pid),
     );
@@ -56,11 +57,12 @@ describe('A killed gateway', () => {
   });
 
   test('an adopted session keeps its timeout and its stop', async () => {
-    const script = `trap '' TERM; while :; do sleep ${uniqueSeconds()}; done`;
-    const late = aSpawn(script, { timeoutSeconds: 2, graceSeconds: 0 });
-    const stopped = aSpawn(script);
+    const script = (seconds: string) => `trap '' TERM; while :; do sleep ${seconds}; done`;
+    const seconds = uniqueSeconds();
+    const late = aSpawn(script(uniqueSeconds()), { timeoutSeconds: 2, graceSeconds: 0 });
+    const stopped = aSpawn(script(seconds));
     for (const body of [late, stopped]) await world.gateway.spawn(body);
-    await world.untilStatus(stopped.runId, 'RUNNING');
+    await untilLooping(seconds);
     await world.gateway.ask('DELETE', `/api/sessions/${stopped.runId}?graceSeconds=2`);
     await world.gateway.crash();
     await world.gateway.start();
