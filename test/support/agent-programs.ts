@@ -5,7 +5,7 @@ import { type AgentKind, findKind, installKind } from '#lib/agent-kinds';
 export const AGENTS = join(import.meta.dirname, '../../.cache/agents');
 
 /**
- * Returns the command of a real agent. At the first call it installs the agent's proven version
+ * Returns the command of a real agent. At the first call it installs the agent's tested version
  * below `.cache`, in about 15 s.
  */
 export async function agentProgram(kind: AgentKind): Promise<string[]> {

@@ -138,7 +138,7 @@ export interface KindProgram {
   /** The name on the search path. */
   name: string;
   /**
-   * The package in the npm registry, the version that was proven, and the size of its installation
+   * The package in the npm registry, the tested version, and the size of its installation
    * in MiB.
    */
   npm: { package: string; version: string; sizeMb: number };

@@ -7,7 +7,7 @@ import type { AgentKind } from '../domain/agent-kind.js';
 const MAX_OUTPUT = 2_000;
 
 /**
- * Installs the proven version of a kind below a folder of Drover, by npm. Each version has a folder
+ * Installs the tested version of a kind below a folder of Drover, by npm. Each version has a folder
  * of its own, which appears complete: running sessions keep their program, and concurrent calls do
  * no harm. Does nothing if that version is installed.
  *
