@@ -4,6 +4,12 @@
 SELECT v.author FROM change_reviews v
 WHERE v.workspace_id = $1 AND v.task_id = $2 AND v.revision = $3 AND v.verdict = 'approved'
 
+-- ask_reviewer_again
+UPDATE changes c SET review_step = 'ask', obstacle = NULL, step_attempts = 0, updated_at = now(),
+  version = c.version + 1
+WHERE c.workspace_id = $1 AND c.task_id = $2 AND c.state = 'IN_REVIEW' AND c.review_step IS NULL
+RETURNING c.task_id
+
 -- attempts_at_change
 SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
   c.base_commit, c.head_commit, c.merged_commit, c.landing_commits, c.earlier_landings,
@@ -73,7 +79,7 @@ WHERE u.workspace_id = $1 AND u.id = $2 AND u.agent_id = $3
 
 -- change_to_review
 SELECT t.title, t.description, t.instructions, t.priority, t.project_id, r.acceptance, c.target,
-  c.head_commit, c.run_id, r.reviewer_kind AS kind, r.reviewer_model AS model
+  c.head_commit, c.run_id, r.review, r.reviewer_kind AS kind, r.reviewer_model AS model
 FROM changes c
 JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = c.task_id
 JOIN repositories r ON r.workspace_id = $1 AND r.id = c.repository_id

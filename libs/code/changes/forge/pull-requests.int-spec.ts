@@ -139,6 +139,22 @@ it('an approval counts for the commit that it names', async () => {
   });
 });
 
+it('an approval asks an agent without a verdict again, where both must approve', async () => {
+  const held = await inReview({ review: 'both', reviewer: { kind: 'codex' } });
+  await scene.recover();
+  const { reviewTaskId: first } = (await change(held.id)) as { reviewTaskId: string };
+  await scene.workspace.api.post(`/agent-tasks/${first}/cancel`, {});
+  await scene.recover();
+  const sync = await next(held);
+  expect(await record(held, sync, { said: [said(1, 'approved')] })).toMatchObject({
+    body: { state: 'IN_REVIEW' },
+  });
+  expect((await report(held.agent, sync, { outcome: 'synced' })).status).toBe(200);
+  await scene.recover();
+  const { reviewTaskId: second, obstacle } = (await change(held.id)) as Body;
+  expect([second === first, obstacle]).toEqual([false, null]);
+});
+
 it('requests for changes of one reading are one round, and old ones are comments', async () => {
   const held = await inReview();
   const requested = [

@@ -5,7 +5,6 @@ import { placeOf } from '#lib/forges/domain';
 import type { CoordinatorCaller } from '#lib/kernel';
 import type { RepositoryAccess } from '#lib/repositories/domain';
 import { TaskCommands } from '#lib/task-manager';
-import { isApproved } from '../domain/change-decisions.js';
 import type { ChangeComment } from '../domain/review.js';
 import {
   bodyOf,
@@ -18,14 +17,9 @@ import { type HeldStep, isHeld, staleStep } from '../hosts/held-step.js';
 import { type HostChange, toHostChange } from '../hosts/host-change.js';
 import { type AfterCommit, ChangeMoves, type Mover } from '../moves/change-moves.js';
 import { lockWithAttempts } from '../moves/lock-with-attempts.js';
+import { approvesAlone } from '../reviewing/person-approval.js';
 import { type ChangeRow, lockChange, type LockedChange } from '../store/changes.sql.js';
-import {
-  approvalsOfChange,
-  knownOfForge,
-  noteComment,
-  reviewsOfChange,
-  toReviewView,
-} from '../store/reviews.sql.js';
+import { knownOfForge, noteComment, reviewsOfChange, toReviewView } from '../store/reviews.sql.js';
 import { factsOfPullRequest, keepPullRequest } from './pull-requests.sql.js';
 
 /** What a person said at the forge. */
@@ -185,10 +179,7 @@ export class PullRequests {
       return { afterCommit: undefined };
     }
     if (change.state !== 'IN_REVIEW') return undefined;
-    const asked = [who.workspaceId, change.task_id, change.revision];
-    const authors = (await tx.rows(approvalsOfChange, asked)).map(({ author }) => author);
-    const agent = authors.some((author) => author.startsWith('agent:'));
-    if (!isApproved(change.review, { agent, person: true })) return undefined;
+    if (!(await approvesAlone(tx, who.workspaceId, change))) return undefined;
     // Another attempt can have been approved, and then this one is closed.
     const values = { approved_by: who.author, message: 'Its change is approved at the forge' };
     return { afterCommit: await this.moves.approveOrClose(tx, who, change, values) };

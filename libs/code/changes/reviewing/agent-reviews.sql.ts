@@ -1,4 +1,5 @@
 import { command, query } from '#lib/database';
+import type { Review } from '#lib/repositories/domain';
 import { isOver, journalRow } from '#lib/transitions';
 import type { ChangeState } from '../domain/change-state.js';
 import { CHANGE_FIELDS } from '../store/change-transition.sql.js';
@@ -47,6 +48,7 @@ export interface ChangeToReview {
   target: string;
   head_commit: string | null;
   run_id: string | null;
+  review: Review;
   kind: string | null;
   model: string | null;
 }
@@ -56,7 +58,7 @@ export const changeToReview = query<ChangeToReview>(
   'change_to_review',
   `
 SELECT t.title, t.description, t.instructions, t.priority, t.project_id, r.acceptance, c.target,
-  c.head_commit, c.run_id, r.reviewer_kind AS kind, r.reviewer_model AS model
+  c.head_commit, c.run_id, r.review, r.reviewer_kind AS kind, r.reviewer_model AS model
 FROM changes c
 JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = c.task_id
 JOIN repositories r ON r.workspace_id = $1 AND r.id = c.repository_id
@@ -104,6 +106,19 @@ SELECT t.id, t.agent_id, (${isOver('t')} OR t.status = 'ARCHIVED') AS is_over,
   coalesce(t.output_result ->> 'summary', t.summary, '') AS words
 FROM changes c JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = c.review_task_id
 WHERE c.workspace_id = $1 AND c.task_id = $2`,
+);
+
+/**
+ * The server asks an agent that gave no verdict again. Under the task's lock. Index:
+ * primary key. $1 workspace, $2 change.
+ */
+export const askReviewerAgain = command<{ task_id: string }>(
+  'ask_reviewer_again',
+  `
+UPDATE changes c SET review_step = 'ask', obstacle = NULL, step_attempts = 0, updated_at = now(),
+  version = c.version + 1
+WHERE c.workspace_id = $1 AND c.task_id = $2 AND c.state = 'IN_REVIEW' AND c.review_step IS NULL
+RETURNING c.task_id`,
 );
 
 /**

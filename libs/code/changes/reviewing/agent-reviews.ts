@@ -5,6 +5,7 @@ import { Database, firstRow, isUnreachable } from '#lib/database';
 import { type CoordinatorCaller, DroverError } from '#lib/kernel';
 import { Logger } from '#lib/observability';
 import { TaskCommands, TaskCreation } from '#lib/task-manager';
+import type { Review } from '#lib/repositories/domain';
 import { lockTasks } from '#lib/transitions';
 import { reviewInstructions, verdictIn } from '../domain/agent-review.js';
 import { isApproved } from '../domain/change-decisions.js';
@@ -24,6 +25,9 @@ import {
 
 const MAX_TITLE = 240;
 const NO_VERDICT = 'The reviewing agent gave no verdict: review the change yourself.';
+const NO_VERDICT_OF_BOTH =
+  'The reviewing agent gave no verdict. Approve the change to ask the agent again, or request ' +
+  'changes.';
 
 const QUEUE_FULL = 'The queue of the workspace is full: the review by an agent waits.';
 const FAILED = 'The review by an agent failed: the server tries again.';
@@ -83,7 +87,7 @@ export class AgentReviews {
       // Full queues empty. Other refusals need a person.
       if (!(error instanceof DroverError) || error.code === 'queue_full') throw error;
       this.logger.warn('A reviewing agent could not be asked', { workspaceId, changeId, error });
-      await tenant.rows(endAgentReview, [workspaceId, changeId, NO_VERDICT]);
+      await tenant.rows(endAgentReview, [workspaceId, changeId, noVerdict(change)]);
     }
   }
 
@@ -93,7 +97,7 @@ export class AgentReviews {
       if (change?.state !== 'IN_REVIEW' || change.review_step !== 'take') return undefined;
       const said = await firstRow(tx, wordsOfReviewer, [workspaceId, changeId]);
       const verdict = said?.is_completed === true ? verdictIn(said.words) : undefined;
-      await tx.rows(endAgentReview, [workspaceId, changeId, verdict ? null : NO_VERDICT]);
+      await tx.rows(endAgentReview, [workspaceId, changeId, verdict ? null : noVerdict(change)]);
       if (!verdict) return undefined;
       const by = { workspaceId, actor: { kind: 'agent' as const, id: said?.agent_id ?? null } };
       await this.moves.note(tx, by, change, { kind: 'review', ...verdict });
@@ -137,6 +141,10 @@ export class AgentReviews {
       .catch(() => undefined);
     return found === undefined ? '(The diff is not available.)' : textOf(found.content);
   }
+}
+
+function noVerdict({ review }: { review: Review }): string {
+  return review === 'both' ? NO_VERDICT_OF_BOTH : NO_VERDICT;
 }
 
 async function textOf(content: Readable): Promise<string> {

@@ -3,14 +3,14 @@ import { Database, type Transaction } from '#lib/database';
 import { actorOf, type Caller, DroverError } from '#lib/kernel';
 import { TaskCommands } from '#lib/task-manager';
 import { type ChangeState, STATES_OF_REVIEW } from '../domain/change-state.js';
-import { isApproved } from '../domain/change-decisions.js';
 import type { ChangeComment } from '../domain/review.js';
 import { type AfterCommit, ChangeMoves, illegalChange, type Mover } from '../moves/change-moves.js';
 import { lockWithAttempts } from '../moves/lock-with-attempts.js';
 import { Changes } from '../reading/changes.js';
 import type { WholeChange } from '../reading/change-view.js';
 import type { LockedChange } from '../store/changes.sql.js';
-import { approvalsOfChange, noteComment } from '../store/reviews.sql.js';
+import { noteComment } from '../store/reviews.sql.js';
+import { approvesAlone } from './person-approval.js';
 import { hastenSync, retryStep } from './reviews.sql.js';
 
 /** A review by a person. */
@@ -33,7 +33,8 @@ export class Reviews {
 
   /**
    * Approves the commit that the caller has seen. If nobody else has to approve it, hosts rebase,
-   * prove and merge it. A repetition is accepted.
+   * prove and merge it. An agent that has to approve it, too, and gave no verdict, is asked again.
+   * A repetition is accepted.
    *
    * @throws DroverError `change_not_found`, `change_moved`, `illegal_transition`
    */
@@ -47,15 +48,8 @@ export class Reviews {
       if (change.state === 'APPROVED' || change.state === 'MERGED') return undefined;
       if (change.state !== 'IN_REVIEW') throw illegalChange(change.state, 'APPROVED');
       await this.moves.note(tx, by, change, { kind: 'review', verdict: 'approved', body });
-      const { workspaceId } = by;
-      const asked = [workspaceId, id, change.revision];
-      const authors = (await tx.rows(approvalsOfChange, asked)).map(({ author }) => author);
-      const approvals = {
-        agent: authors.some((author) => author.startsWith('agent:')),
-        person: authors.some((author) => !author.startsWith('agent:')),
-      };
-      if (!isApproved(change.review, approvals)) return undefined;
-      return this.moves.approve(tx, by, change);
+      const isDone = await approvesAlone(tx, by.workspaceId, change);
+      return isDone ? this.moves.approve(tx, by, change) : undefined;
     });
   }
 
