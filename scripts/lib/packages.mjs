@@ -12,11 +12,11 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { buildClientPackage } from './client-package.mjs';
-import { bundle } from './programs.mjs';
+import { bundle, PROGRAMS } from './programs.mjs';
 import { root } from './sources.mjs';
 
 const OUT = join(root, 'dist', 'packages');
-const SESSION_RUNTIME = 'libs/hosts/session-runtime';
+const WORKER_PROGRAMS = ['shim', 'supervisor', 'worker'];
 /** Nodes as in libs/platform/env/node and docs/client.md. */
 const ENGINES = { hosts: '>=22.19.0', clients: '>=20.19.0' };
 const ENV_NODE = 'dist/libs/platform/env/node/index.js';
@@ -55,9 +55,8 @@ async function buildCommandLine() {
 async function buildWorker() {
   const into = folderOf('worker');
   const inputs = {
-    'programs/worker': 'dist/apps/worker/program.js',
+    ...Object.fromEntries(WORKER_PROGRAMS.map((name) => [`programs/${name}`, PROGRAMS[name]])),
     'sdk/index': 'dist/apps/worker/sdk/index.js',
-    ...SESSION_PROCESSES,
   };
   // The classes of errors must be those that the program imports.
   const plugins = [external('#lib/api-client', '@drover/client')];
@@ -74,14 +73,13 @@ async function buildWorker() {
     bin: { 'drover-worker': 'bin/drover-worker.mjs' },
     files: ['bin', 'deploy', 'dist'],
     exports: { '.': { types: './dist/sdk/index.d.ts', default: './dist/sdk/index.js' } },
-    imports: importsOf(['worker']),
+    imports: importsOf(WORKER_PROGRAMS),
     dependencies: { '@drover/client': version() },
   });
 }
 
 async function buildServer() {
   const into = folderOf('server');
-  await bundle(SESSION_PROCESSES, join(into, 'dist'), { sourcemap: false });
   const programs = join(root, 'dist', 'programs');
   const isShipped = (path) => !/\.map$|\.made-of$/.test(path);
   cpSync(programs, join(into, 'dist', 'programs'), { recursive: true, filter: isShipped });
@@ -105,7 +103,7 @@ async function buildServer() {
     engines: { node: ENGINES.hosts },
     bin: { 'drover-server': 'bin/drover-server.mjs' },
     files: ['Dockerfile', 'bin', 'deploy', 'dist', 'examples', 'libs', 'prisma'],
-    imports: importsOf(['gateway', 'server', 'start', 'worker']),
+    imports: importsOf(Object.keys(PROGRAMS)),
     dependencies: { '@node-rs/argon2': dependencies['@node-rs/argon2'] },
     // `up` starts a PostgreSQL of its own. There is no package for some platforms.
     optionalDependencies: postgresPackages(),
@@ -127,14 +125,6 @@ const API_PAGE = [
   'LICENSE',
   'NOTICE',
 ];
-
-/** The processes of sessions. Each is started by its path. */
-const SESSION_PROCESSES = Object.fromEntries(
-  ['shim-process', 'supervisor-process'].map((name) => {
-    const path = `${SESSION_RUNTIME}/process/${name}`;
-    return [path, `dist/${path}.js`];
-  }),
-);
 
 function folderOf(name) {
   return join(OUT, name);

@@ -6,10 +6,12 @@ import { join } from 'node:path';
 import { listFiles, root } from './sources.mjs';
 
 /** The compiled entry of each program, by the name after `#program/`. */
-const PROGRAMS = {
+export const PROGRAMS = {
   gateway: 'dist/apps/gateway/program.js',
   server: 'dist/apps/server/program.js',
+  shim: 'dist/libs/hosts/session-runtime/process/shim-process.js',
   start: 'dist/tools/start/program.js',
+  supervisor: 'dist/libs/hosts/session-runtime/process/supervisor-process.js',
   worker: 'dist/apps/worker/program.js',
 };
 /** A native module loads its binary from beside itself. */

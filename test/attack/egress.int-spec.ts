@@ -11,7 +11,6 @@ import { ProcessDriver } from '../../libs/hosts/session-runtime/process/process-
 import { testSandbox } from '../../libs/hosts/session-runtime/testing/sandboxes.js';
 import { waitFor } from '../support/wait-for.js';
 
-const DIST = join(import.meta.dirname, '../../dist/libs/hosts/session-runtime');
 /** The sessions of a root host have a user of their own, who must be able to use the socket. */
 const USER: SessionUser | undefined =
   process.getuid?.() === 0 ? { uid: 1_900_200_004, gid: 1_900_200_004 } : undefined;
@@ -71,7 +70,6 @@ class World {
     hosts = [...privateHosts, `127.0.0.1:${closed}`];
     driver = new ProcessDriver({
       dir: join(world.dir, 'sessions'),
-      shim: join(DIST, 'process/shim-process.js'),
       accounts: USER && (() => USER),
       searchPath: process.env['PATH'] ?? '',
       sandbox: { ...sandbox!, network: 'allow', allowedHosts: hosts, privateHosts },

@@ -8,8 +8,6 @@ import { ProcessDriver } from '../../libs/hosts/session-runtime/process/process-
 import { ON_DISK, testSandbox } from '../../libs/hosts/session-runtime/testing/sandboxes.js';
 import { ATTACKERS, attack } from './attackers.js';
 
-const DIST = join(import.meta.dirname, '../../dist/libs/hosts/session-runtime');
-const shim = join(DIST, 'process/shim-process.js');
 const LIMITS = { memoryMb: 192, processes: 64, diskMb: 4, openFiles: 80 };
 
 const sandbox = await testSandbox();
@@ -55,7 +53,6 @@ describe.each(possible)('A session of $name', ({ groups, accounts }) => {
   };
   const driver = new ProcessDriver({
     dir: join(dir, 'sessions'),
-    shim,
     searchPath: process.env['PATH'] ?? '',
     accounts: accounts ? userOf : undefined,
     sandbox: sandbox && {

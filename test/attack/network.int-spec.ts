@@ -13,7 +13,6 @@ import { testSandbox } from '../../libs/hosts/session-runtime/testing/sandboxes.
 import { selfSigned } from '../support/certificates.js';
 import { waitFor } from '../support/wait-for.js';
 
-const DIST = join(import.meta.dirname, '../../dist/libs/hosts/session-runtime');
 const ACCOUNT = { uid: 1_900_200_003, gid: 1_900_200_003 };
 const TOKEN = 'token-of-the-run';
 const isRoot = process.getuid?.() === 0;
@@ -71,7 +70,6 @@ describe.each(sandbox === undefined ? [] : USERS)('A session of %s', (_, user) =
   const driverWith = (serverSocket?: string, trust?: Record<string, string>) =>
     new ProcessDriver({
       dir: join(dir, 'sessions'),
-      shim: join(DIST, 'process/shim-process.js'),
       accounts: user && (() => user),
       searchPath: process.env['PATH'] ?? '',
       sandbox,

@@ -8,10 +8,6 @@ import { wasRefusedSpace } from '../../libs/hosts/session-runtime/process/exit-f
 import { testSandbox } from '../../libs/hosts/session-runtime/testing/sandboxes.js';
 import { mountBtrfs } from './btrfs.js';
 
-const shim = join(
-  import.meta.dirname,
-  '../../dist/libs/hosts/session-runtime/process/shim-process.js',
-);
 const LIMITS = { memoryMb: 192, processes: 64, diskMb: 4, openFiles: 80 };
 const MIB = 1_048_576;
 
@@ -58,7 +54,6 @@ else {
       for (const each of [path, join(dir, '..'), dir]) chmodSync(each, 0o711);
       driver = new ProcessDriver({
         dir,
-        shim,
         warn: (message) => warnings.push(message),
         searchPath: process.env['PATH'] ?? '',
         accounts: user === 'root' ? undefined : () => account,

@@ -6,7 +6,6 @@ import { driverOf, startExecution } from '../execution/execution.js';
 import { makeJob, RUN_TOKEN, type TestJob } from '../testing/job.js';
 import { withAcceptance } from './acceptance.js';
 
-const DIST = join(import.meta.dirname, '../../../dist/libs/hosts/session-runtime/process');
 const sandbox = await testSandbox({ network: 'none' });
 const SECRET = 'secret-of-the-task';
 
@@ -25,8 +24,6 @@ async function run(script: string, acceptanceScript: string, stopsAfter?: RegExp
     {
       process: {
         searchPath: process.env['PATH'] ?? '',
-        shim: join(DIST, 'shim-process.js'),
-        supervisor: join(DIST, 'supervisor-process.js'),
         sandbox: sandbox!,
       },
     },

@@ -16,7 +16,6 @@ import { startAgent } from './agent-execution.js';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const AGENT = join(ROOT, 'libs/agents/agent-kinds/testing/scripted-agent.mjs');
-const supervisor = join(ROOT, 'dist/libs/hosts/session-runtime/process/supervisor-process.js');
 
 let made: TestJob;
 let drivers: Drivers;
@@ -40,7 +39,7 @@ beforeEach(() => {
   circles = 'end';
   code = undefined;
   const searchPath = process.env['PATH'] ?? '';
-  drivers = new Drivers({ dir: made.workDir }, { process: { searchPath, supervisor } });
+  drivers = new Drivers({ dir: made.workDir }, { process: { searchPath } });
   driver = drivers.choose(undefined, 'test');
 });
 afterEach(() => {

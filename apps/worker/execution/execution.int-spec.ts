@@ -16,8 +16,6 @@ import { makeJob, RUN_TOKEN, type TestJob } from '../testing/job.js';
 import { waitFor } from '../../../test/support/wait-for.js';
 import { startExecution } from './execution.js';
 
-const ROOT = join(import.meta.dirname, '../../..');
-const supervisor = join(ROOT, 'dist/libs/hosts/session-runtime/process/supervisor-process.js');
 let allowed: string;
 const jobs: TestJob[] = [];
 const drivers: Drivers[] = [];
@@ -57,7 +55,7 @@ async function startWith(made: TestJob) {
   const passedEnv = { WORKER_SECRET: 'passed-secret' };
   const searchPath = process.env['PATH'] ?? '';
   const host = { dir: made.workDir, passedEnv };
-  const local = new Drivers(host, { process: { searchPath, supervisor } });
+  const local = new Drivers(host, { process: { searchPath } });
   drivers.push(local);
   const learn = (secrets: readonly string[]) => void learned.push(...secrets);
   const options = { drivers: local, allowedDirs: [allowed], passedEnv, learn };

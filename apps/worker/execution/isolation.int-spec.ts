@@ -12,8 +12,6 @@ import { testSandbox } from '../../../libs/hosts/session-runtime/testing/sandbox
 import { makeJob, type TestJob } from '../testing/job.js';
 import { startExecution } from './execution.js';
 
-const ROOT = join(import.meta.dirname, '../../..');
-const supervisor = join(ROOT, 'dist/libs/hosts/session-runtime/process/supervisor-process.js');
 const sandbox = await testSandbox();
 const jobs: TestJob[] = [];
 let server: Server;
@@ -48,7 +46,7 @@ async function finish(
   const searchPath = process.env['PATH'] ?? '';
   const drivers = new Drivers(
     { dir: made.workDir },
-    { process: { searchPath, supervisor, sandbox: within, accounts: account && (() => account) } },
+    { process: { searchPath, sandbox: within, accounts: account && (() => account) } },
   );
   try {
     const options = {

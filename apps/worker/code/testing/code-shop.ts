@@ -19,7 +19,6 @@ import { CodeRun } from '../code-run.js';
 import { Steps, type StepsParts } from '../steps.js';
 import type { RepositoryAccess, RunRepositoryAnswer, StepReport, StepWork } from '../types.js';
 
-const DIST = join(import.meta.dirname, '../../../../dist/libs/hosts/session-runtime/process');
 export const sandbox = await testSandbox();
 const isRoot = process.getuid?.() === 0;
 const ACCOUNT = { uid: 54_323, gid: 54_323 };
@@ -55,8 +54,6 @@ export function useCodeShop(): void {
       {
         process: {
           searchPath: process.env['PATH'] ?? '',
-          shim: join(DIST, 'shim-process.js'),
-          supervisor: join(DIST, 'supervisor-process.js'),
           sandbox: { ...sandbox!, hidden: [shop.place.root] },
           accounts: isolation.accounts,
         },

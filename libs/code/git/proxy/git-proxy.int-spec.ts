@@ -13,7 +13,6 @@ import { TestRun } from '../testing/bench.js';
 import { plainGit, TestPlace, TestRepository } from '../testing/repositories.js';
 import { type Admission, GitProxy } from './git-proxy.js';
 
-const DIST = join(import.meta.dirname, '../../../../dist/libs/hosts/session-runtime');
 const sandbox = await testSandbox({ network: 'none' });
 const isRoot = process.getuid?.() === 0;
 const OTHER = { uid: 54_322, gid: 54_322 };
@@ -73,12 +72,10 @@ async function session(script: string, { admit, forward, user, maxPushMb, header
     forward: forward ?? toRemote,
     note: (text) => notes.push(text),
   });
-  const settings = { shim: join(DIST, 'process/shim-process.js') };
   driver = new Drivers(
     { dir: place.path('sessions') },
     {
       process: {
-        ...settings,
         searchPath: process.env['PATH'] ?? '',
         sandbox: { ...sandbox!, hidden: [place.root] },
         accounts: user && (() => user),

@@ -13,18 +13,15 @@ import { testSandbox } from '../testing/sandboxes.js';
 import { ProcessDriver, type ProcessDriverOptions } from './process-driver.js';
 import { isAlive, listProcesses, membersOf, readProcess } from './process-tree.js';
 import { SessionFolder } from './session-folder.js';
+import { SHIM } from './start-shim.js';
 
 const DIST = join(import.meta.dirname, '../../../../dist/libs/hosts/session-runtime');
 const DRIVER = join(DIST, 'process/process-driver.js');
-const SCRIPTS = {
-  shim: join(DIST, 'process/shim-process.js'),
-  supervisor: join(DIST, 'process/supervisor-process.js'),
-};
 const searchPath = process.env['PATH'] ?? '';
 
 const temporary = () => mkdtempSync(join(tmpdir(), 'drover-runtime-'));
 const driverIn = (dir: string, more: Partial<ProcessDriverOptions> = {}) =>
-  new ProcessDriver({ dir, searchPath, ...SCRIPTS, ...more });
+  new ProcessDriver({ dir, searchPath, ...more });
 
 const OTHER = { uid: 54_321, gid: 54_321 };
 const isRoot = process.getuid?.() === 0;
@@ -201,7 +198,7 @@ describe('Sessions as processes', () => {
       late,
       `import { existsSync } from 'node:fs';
        while (!existsSync(${JSON.stringify(gate)})) await new Promise((r) => setTimeout(r, 10));
-       await import(${JSON.stringify(SCRIPTS.shim)});`,
+       await import(${JSON.stringify(SHIM)});`,
     );
     const driver = driverIn(dir, { shim: late });
     const attempt = driver.spawn(spec(`echo late > ${mark}`, id)).catch((error: unknown) => error);

@@ -79,9 +79,8 @@ export interface ProcessSettings {
   serverSocket?: string;
   /** Variables that name the certificate authorities of the server, for the shims. */
   trust?: Record<string, string>;
-  /** The compiled shim and supervisor, if they are not beside this file. */
+  /** Another script in place of the shim. */
   shim?: string;
-  supervisor?: string;
 }
 
 export type ProcessDriverOptions = DriverHost & ProcessSettings;
@@ -94,7 +93,7 @@ export class ProcessDriver implements RuntimeDriver {
   private readonly throttle = new Throttle(MAX_BYTES_PER_SECOND);
 
   constructor(private readonly options: ProcessDriverOptions) {
-    this.supervisor = new Supervisor(options.warn, options.supervisor);
+    this.supervisor = new Supervisor(options.warn);
   }
 
   get healthy(): boolean {

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { built } from '#lib/kernel';
+import { fileURLToPath } from 'node:url';
 import type { ShimAnswer, ShimOrder } from './shim-order.js';
 
-export const SHIM = built('libs/hosts/session-runtime/process/shim-process.js');
+export const SHIM = fileURLToPath(import.meta.resolve('#program/shim'));
 /** A helper process holds a few lines: a small heap keeps it small beside the sessions. */
 export const SMALL_HEAP = ['--max-old-space-size=32', '--max-semi-space-size=1'];
 

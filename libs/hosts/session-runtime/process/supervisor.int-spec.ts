@@ -10,6 +10,7 @@ import { waitFor } from '../../../../test/support/wait-for.js';
 import { killMarked, processesWith, uniqueSeconds } from '../testing/processes.js';
 import { ProcessDriver } from './process-driver.js';
 import { listProcesses, readProcess } from './process-tree.js';
+import { SUPERVISOR } from './supervisor.js';
 
 const DIST = join(import.meta.dirname, '../../../../dist/libs/hosts/session-runtime');
 const DRIVER = join(DIST, 'process/process-driver.js');
@@ -47,7 +48,7 @@ async function startHost(
   });
   children.push(host);
   await once(createInterface({ input: host.stdout }), 'line');
-  const [supervisor] = processesWith(join(DIST, 'process/supervisor-process.js')).filter(
+  const [supervisor] = processesWith(SUPERVISOR).filter(
     (pid) => readProcess(pid)?.parent === host.pid,
   );
   return { host, supervisorPid: supervisor ?? 0 };

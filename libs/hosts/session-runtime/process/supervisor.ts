@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { built } from '#lib/kernel';
+import { fileURLToPath } from 'node:url';
 import type { ProcessRef } from './process-tree.js';
 import { SMALL_HEAP } from './start-shim.js';
 
-const SCRIPT = built('libs/hosts/session-runtime/process/supervisor-process.js');
+/** Its second process. */
+export const SUPERVISOR = fileURLToPath(import.meta.resolve('#program/supervisor'));
 const RESTART_AFTER_MS = 1_000;
 
 /**
@@ -16,10 +17,7 @@ export class Supervisor {
   private restart: NodeJS.Timeout | undefined;
   private closed = false;
 
-  constructor(
-    private readonly warn: (message: string) => void = () => undefined,
-    private readonly script = SCRIPT,
-  ) {}
+  constructor(private readonly warn: (message: string) => void = () => undefined) {}
 
   /** False while the second process is gone. It starts with the first session. */
   get healthy(): boolean {
@@ -49,7 +47,7 @@ export class Supervisor {
   }
 
   private start(): void {
-    const child = spawn(process.execPath, [...SMALL_HEAP, this.script], {
+    const child = spawn(process.execPath, [...SMALL_HEAP, SUPERVISOR], {
       cwd: '/',
       env: {},
       detached: true,

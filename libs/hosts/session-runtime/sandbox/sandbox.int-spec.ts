@@ -17,8 +17,6 @@ import type { Sandbox } from './sandbox.js';
 import { processesWith } from '../testing/processes.js';
 import { ON_DISK, testSandbox } from '../testing/sandboxes.js';
 
-const DIST = join(import.meta.dirname, '../../../../dist/libs/hosts/session-runtime');
-const shim = join(DIST, 'process/shim-process.js');
 const SECRET = 'what-nobody-else-may-read';
 const OTHER = { uid: 54_321, gid: 54_321 };
 const sandbox = await testSandbox();
@@ -50,7 +48,6 @@ cases('A session of %s', (_, user) => {
   const driverOf = (sandboxed: boolean, more: Partial<Sandbox> = {}) =>
     new ProcessDriver({
       dir,
-      shim,
       accounts: user && (() => user),
       searchPath: process.env['PATH'] ?? '',
       ...(sandboxed && { sandbox: { ...sandbox!, program, hidden: [home], ...more } }),
