@@ -2052,9 +2052,11 @@ WITH heartbeat AS (
   WHERE CASE WHEN g.boot_id = excluded.boot_id THEN excluded.last_sequence > g.last_sequence
     ELSE excluded.started_at > g.started_at
       OR g.last_seen_at < now() - make_interval(secs => $10::float8) END
-  RETURNING coalesce(old.boot_id <> new.boot_id, false) AS restarted
+  RETURNING old.boot_id IS DISTINCT FROM new.boot_id AS begins,
+    coalesce(old.boot_id <> new.boot_id, false) AS restarted
 )
-SELECT b.restarted IS NOT NULL AS newest, coalesce(b.restarted, false) AS restarted, now() AS now
+SELECT b.begins IS NOT NULL AS newest, coalesce(b.begins, false) AS begins,
+  coalesce(b.restarted, false) AS restarted, now() AS now
 FROM (VALUES (1)) one LEFT JOIN heartbeat b ON true
 
 -- renew_lease

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '#lib/kernel';
+import { WakeUps } from '#lib/valkey';
 import { apiClient } from '../../../../test/support/api-client.js';
 import { startTestApp, type TestApp, type TestWorkspace } from '../../../../test/support/app.js';
 import { waitFor } from '../../../../test/support/wait-for.js';
@@ -103,6 +104,17 @@ async function known() {
 const answered = { status: 200, body: { restarted: false } };
 
 describe('a heartbeat of a gateway', () => {
+  it('the first heartbeat of a life wakes the coordinator', async () => {
+    let woken = 0;
+    const stop = server.app.get(WakeUps, { strict: false }).onCoordinator(() => (woken += 1));
+    gateway.restart();
+    await heartbeat();
+    const after = woken;
+    await heartbeat();
+    stop();
+    expect([after, woken]).toEqual([1, 1]);
+  });
+
   it('a heartbeat counts for the agents of its sessions only', async () => {
     await register(await server.newWorkspace());
     await aRunningTask();

@@ -65,7 +65,7 @@ export class GatewayHeartbeats {
       recordGatewayHeartbeat,
       paramsOf(heartbeat),
     )) as HeartbeatRow;
-    const { newest, restarted, now } = recorded;
+    const { newest, begins, restarted, now } = recorded;
     const { gatewayId, sessions, ended = [] } = heartbeat;
     const running = new Set(sessions.map(({ runId }) => runId.toLowerCase()));
     const known = [...running, ...ended];
@@ -75,7 +75,7 @@ export class GatewayHeartbeats {
       await this.keepAlive(held);
       await this.noteConflicts(gatewayId, stray);
       await this.recover(heartbeat, known, restarted);
-      await this.revive();
+      await this.offerTasks(begins);
     }
     const graceSeconds = this.config.tasks.cancelGraceSeconds;
     return {
@@ -111,9 +111,10 @@ export class GatewayHeartbeats {
     }
   }
 
-  private async revive(): Promise<void> {
+  /** Tasks may have waited for a gateway, or for agents that count as dead without one. */
+  private async offerTasks(begins: boolean): Promise<void> {
     const revived = await this.database.service.rows(revivePushAgents, [REVIVED_AT_ONCE]);
-    if (revived.length > 0) this.wakeUps.coordinator();
+    if (begins || revived.length > 0) this.wakeUps.coordinator();
   }
 
   /** The heartbeat names all its sessions, so every other session spawned there is gone. */

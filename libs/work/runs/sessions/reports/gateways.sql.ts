@@ -5,6 +5,8 @@ import { journalRow } from '#lib/transitions';
 export interface HeartbeatRow {
   /** True if this heartbeat is the newest one known. Otherwise nothing is changed. */
   newest: boolean;
+  /** True for the first heartbeat of a life. */
+  begins: boolean;
   /** True if a known gateway has begun another life. */
   restarted: boolean;
   now: Date;
@@ -35,9 +37,11 @@ WITH heartbeat AS (
   WHERE CASE WHEN g.boot_id = excluded.boot_id THEN excluded.last_sequence > g.last_sequence
     ELSE excluded.started_at > g.started_at
       OR g.last_seen_at < now() - make_interval(secs => $10::float8) END
-  RETURNING coalesce(old.boot_id <> new.boot_id, false) AS restarted
+  RETURNING old.boot_id IS DISTINCT FROM new.boot_id AS begins,
+    coalesce(old.boot_id <> new.boot_id, false) AS restarted
 )
-SELECT b.restarted IS NOT NULL AS newest, coalesce(b.restarted, false) AS restarted, now() AS now
+SELECT b.begins IS NOT NULL AS newest, coalesce(b.begins, false) AS begins,
+  coalesce(b.restarted, false) AS restarted, now() AS now
 FROM (VALUES (1)) one LEFT JOIN heartbeat b ON true`,
 );
 
