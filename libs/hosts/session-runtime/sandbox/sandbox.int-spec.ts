@@ -5,7 +5,7 @@ import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync } from 'node:fs';
 import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { homedir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { newId } from '#lib/kernel';
@@ -15,7 +15,7 @@ import type { SessionUser } from '../process/session-folder.js';
 import { whyNoSession } from './open-sandbox.js';
 import type { Sandbox } from './sandbox.js';
 import { processesWith } from '../testing/processes.js';
-import { ON_DISK, testSandbox } from '../testing/sandboxes.js';
+import { testSandbox } from '../testing/sandboxes.js';
 
 const SECRET = 'what-nobody-else-may-read';
 const OTHER = { uid: 54_321, gid: 54_321 };
@@ -35,7 +35,7 @@ const cases = describe.each(sandbox === undefined ? [] : USERS);
 
 cases('A session of %s', (_, user) => {
   /** Every user can read and write here: only the sandbox prevents it. */
-  const world = mkdtempSync(join(ON_DISK, 'drover-world-'));
+  const world = mkdtempSync(join(tmpdir(), 'drover-world-'));
   const home = join(world, 'home');
   const dir = join(world, 'sessions');
   /** Only the host's user can enter this folder. */
@@ -225,7 +225,7 @@ cases('A session of %s', (_, user) => {
   test('a session reaches its own folder, the network and the programs of the system', async () => {
     const script = `
       echo mine > file && cat file; echo x > /tmp/own && cat "$TMPDIR/own"
-      cat "$DROVER_TASK_FILE"; echo; ls ${ON_DISK}/drover-world-* 2>/dev/null | grep -c home
+      cat "$DROVER_TASK_FILE"; echo; ls ${tmpdir()}/drover-world-* 2>/dev/null | grep -c home
       ${fetchFrom(server)}`;
     const output = await outputOf(true, script, { network: 'host' });
     expect(output.split('\n')).toEqual(['mine', 'x', '{}', '0', SECRET]);

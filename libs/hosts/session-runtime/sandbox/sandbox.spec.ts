@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { NO_LIMITS } from './limits.js';
 import { sandboxLaunch } from './sandbox.js';
-import { ON_DISK } from '../testing/sandboxes.js';
 
 const NOBODY = 65_534;
 const isRoot = process.getuid?.() === 0;
@@ -37,7 +37,7 @@ function argumentsFor(searchPath: string): string[] {
 }
 
 test('a sandbox shows folders of programs, and skips unreadable ones', () => {
-  const folder = mkdtempSync(join(ON_DISK, 'drover-path-'));
+  const folder = mkdtempSync(join(tmpdir(), 'drover-path-'));
   const [open, closed] = [join(folder, 'open/bin'), join(folder, 'closed/bin')];
   for (const path of [open, closed]) mkdirSync(path, { recursive: true });
   chmodSync(folder, 0o755);

@@ -5,8 +5,8 @@ import type { Sandbox } from '../sandbox/sandbox.js';
 import { whyNoSession } from '../sandbox/open-sandbox.js';
 
 /**
- * Where specs of the sandbox keep the folders of their hosts. Other temporary files can be below
- * /dev/shm, and a sandbox mounts a /dev/shm of its own.
+ * Where specs keep folders of hosts that must not be below /dev/shm, as temporary files can be: files
+ * there count as memory, and a session expects its own /dev/shm to be empty.
  */
 export const ON_DISK = '/var/tmp';
 
