@@ -11,20 +11,27 @@ import { changedSpecs } from './lib/changed.mjs';
 import { makeMemoryFolder, removeFolder } from './lib/memory-folder.mjs';
 import { failedFiles, judgeSecondRuns } from './lib/second-runs.mjs';
 import { root } from './lib/sources.mjs';
-import { runStep } from './lib/steps.mjs';
+import { runStep, stopSteps } from './lib/steps.mjs';
 
 const args = process.argv.slice(2);
 await ensureReady({ build: true });
 if (args.length === 0) await check();
 const folder = mkdtempSync(join(tmpdir(), 'drover-tests-'));
-const memory = makeMemoryFolder();
+const memory = await makeMemoryFolder();
 if (memory !== undefined) process.env.TMPDIR = memory;
-// Jest ends by the same signal of the terminal, and then the folders are removed.
-process.on('SIGINT', () => undefined);
+// The folders are removed after Jest has ended. A terminal sends Ctrl-C to Jest, too.
+let isStopped = false;
+process.on('SIGINT', () => (isStopped = true));
+for (const signal of ['SIGTERM', 'SIGHUP'])
+  process.on(signal, () => {
+    isStopped = true;
+    stopSteps(signal);
+  });
 try {
   process.exitCode = await runTests(await selected());
 } finally {
-  for (const made of [folder, memory ?? folder]) removeFolder(made);
+  await removeFolder(folder);
+  if (memory !== undefined) await removeFolder(memory);
 }
 
 /** The arguments of Jest; undefined if nothing is to be tested. */
@@ -63,6 +70,7 @@ function tell(title, { name, message }, remark = '') {
 async function runAgain(first) {
   const reports = {};
   for (const [index, { name }] of failedFiles(first).entries()) {
+    if (isStopped) break;
     const file = join(folder, `again-${index}.json`);
     const title = `once more: ${relative(root, name)}`;
     await jest(title, ['--json', '--outputFile', file, '--runTestsByPath', name]);

@@ -43,13 +43,23 @@ export async function runStep([name, ...command]) {
   return code ?? 1;
 }
 
+/** Ends the running steps. */
+export function stopSteps(signal) {
+  for (const child of running) child.kill(signal);
+}
+
+const running = new Set();
+
 function start(command, output) {
   const args = command.flat();
   const env = { ...process.env, npm_config_loglevel: 'error' };
   clearSettings(env);
-  return spawn(process.execPath, args, {
+  const child = spawn(process.execPath, args, {
     cwd: root,
     stdio: ['ignore', output, output],
     env,
   });
+  running.add(child);
+  child.once('close', () => running.delete(child));
+  return child;
 }
