@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { root } from './lib/sources.mjs';
 
 // Starts the command line as built, because checking all sources would take longer than most
-// commands. `npm run dev` leaves no bundle.
+// commands. A rebuild by `npm run dev` removes the bundle.
 const builtMain = () =>
   ['dist/command-line/main.js', 'dist/apps/cli/main.js']
     .map((path) => join(root, path))

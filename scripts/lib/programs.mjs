@@ -1,7 +1,7 @@
 // Bundles the compiled programs into dist/programs, because Node loads a few large files in half the
 // time of some thousands of small ones.
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { listFiles, root } from './sources.mjs';
 
@@ -30,7 +30,7 @@ export async function buildPrograms() {
   writeFileSync(MADE_OF, key);
 }
 
-/** After it, the command line runs as compiled. */
+/** Then `scripts/drover.mjs` runs the compiled files, which `npm run dev` keeps current. */
 export function removeCommandLine() {
   for (const path of [MADE_OF, COMMAND_LINE]) rmSync(path, { recursive: true, force: true });
 }
@@ -57,9 +57,11 @@ export async function bundle(inputs, into, options = {}) {
     ],
     onLog,
   });
-  rmSync(into, { recursive: true, force: true });
+  // A build that breaks off leaves the earlier bundle.
+  const draft = `${into}.draft`;
+  rmSync(draft, { recursive: true, force: true });
   await made.write({
-    dir: into,
+    dir: draft,
     format: 'esm',
     entryFileNames: '[name].js',
     chunkFileNames: 'parts/[name]-[hash].js',
@@ -76,6 +78,8 @@ export async function bundle(inputs, into, options = {}) {
     sourcemapExcludeSources: true,
   });
   await made.close();
+  rmSync(into, { recursive: true, force: true });
+  renameSync(draft, into);
 }
 
 /** Compiled files keep their maps, so that a bundle's map leads to TypeScript. */
