@@ -1,5 +1,5 @@
 import { afterAll, expect, it } from '@jest/globals';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -14,8 +14,20 @@ const { keepSeconds, readSeconds } = (await import(join(support, 'durations.mjs'
   keepSeconds(measured: Seconds, file: string): void;
   readSeconds(file: string): Seconds;
 };
-const { spreadByLength } = (await import(join(support, 'sequencer.mjs'))) as {
+const { LONGER_THAN_THEIR_SIZE, spreadByLength } = (await import(
+  join(support, 'sequencer.mjs')
+)) as {
+  LONGER_THAN_THEIR_SIZE: Seconds;
   spreadByLength(tests: Test[], seconds: Seconds): Test[];
+};
+const { default: Reporter } = (await import(join(support, 'durations-reporter.mjs'))) as {
+  default: new (config: { rootDir: string }) => {
+    seconds: Seconds;
+    onTestResult(
+      test: object,
+      result: { testFilePath: string; perfStats: { start: number; end: number } },
+    ): void;
+  };
 };
 
 const folder = mkdtempSync(join(tmpdir(), 'drover-durations-'));
@@ -61,6 +73,25 @@ it('in a fresh clone, long files do not start last because they are small', () =
     (name) => ({ path: join(root, 'test/faults', name), context: { config } }),
   );
   expect(spreadByLength([budgets!, postgres!], {})).toEqual([postgres, budgets]);
+});
+
+it('each file with known seconds exists', () => {
+  const root = join(support, '../..');
+  const paths = Object.keys(LONGER_THAN_THEIR_SIZE);
+  expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+});
+
+it('a file that could not be loaded keeps its seconds', () => {
+  const reporter = new Reporter({ rootDir: folder });
+  const measure = (start: number, end: number) => {
+    reporter.onTestResult({}, { testFilePath: join(folder, 'a'), perfStats: { start, end } });
+    return reporter.seconds['a'];
+  };
+  expect([measure(0, 0), measure(5_000, 0), measure(5_000, 7_000)]).toEqual([
+    undefined,
+    undefined,
+    2,
+  ]);
 });
 
 it('the files of each project are spread over the run', () => {

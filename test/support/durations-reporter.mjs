@@ -12,8 +12,8 @@ export default class DurationsReporter {
   }
 
   onTestResult(_test, { testFilePath, perfStats: { start, end } }) {
-    // A file that could not be loaded has no end.
-    if (end < start) return;
+    // A file that could not be loaded has no end, or neither.
+    if (end === 0 || end < start) return;
     this.seconds[relative(this.root, testFilePath)] = Math.round((end - start) / 100) / 10;
   }
 

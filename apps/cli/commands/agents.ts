@@ -207,7 +207,9 @@ const kinds: CommandSpec = {
 const install: CommandSpec = {
   usage: 'install <kind>',
   summary: 'Install a coding agent on this machine, in the version that Drover was tested with',
-  about: 'npm downloads it into the first folder of DROVER_AGENTS, or the one of the local Drover.',
+  about:
+    'npm downloads it into the first folder of DROVER_AGENTS. Without the variable, it is ' +
+    '`agents` of DROVER_HOME, or `.cache/agents` of a clone.',
   examples: ['agent install codex'],
   run: async (cli, [name = '']) => {
     const { installKind, kindOf, KINDS } = await import('#lib/agent-kinds');

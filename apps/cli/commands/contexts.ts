@@ -20,7 +20,7 @@ const login: CommandSpec = {
     '--api-key, it asks for an API key and saves the key instead. The context file has mode 600.\n\n' +
     'Several URLs of one installation are separated by commas. ' +
     'Without a URL, it signs in the first administrator of the local `drover up`. Use this to ' +
-    'manage keys and members, which an API key cannot do.',
+    'manage API keys, which an API key cannot do.',
   options: [
     ['--name <name>', 'name of the context (default: host of the URL)'],
     ['--email <address>', 'email address of the user'],

@@ -2,10 +2,10 @@ import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
 /**
- * Above the ports that programs choose by default, and below the ones that systems give to outgoing
- * connections: one of these could take a port while its server starts again.
+ * Below the ports that Linux and macOS give to outgoing connections by default: one of these could
+ * take a port while its server starts again. Few programs have a default port here.
  */
-const [FIRST, END] = [10_000, 32_000];
+const [FIRST, END] = [10_000, 30_000];
 
 /** A TCP port of 127.0.0.1 without a listener. Another program can take it first, so retry. */
 export async function freePort(): Promise<number> {

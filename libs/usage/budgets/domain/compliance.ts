@@ -60,7 +60,10 @@ function adviceOf(budgets: readonly Standing[]): Advice {
   return budgets.some(isNearlyConsumed) ? 'warn' : 'continue';
 }
 
-/** Exactly as the signal `warn` compares it (checks/nearly-used-up.sql.ts). */
+/**
+ * As the signal `warn` compares it (checks/nearly-used-up.sql.ts). A budget of 0 tokens, which has no
+ * signal, counts as consumed here.
+ */
 function isNearlyConsumed({ allocated, consumed }: Standing): boolean {
   return isConsumed({ allocated, consumed }) || consumed * 100n > allocated * WARNED_PERCENT;
 }
