@@ -133,7 +133,8 @@ const approve: CommandSpec = {
     const body = { headCommit, ...omitUndefined({ body: flags.text('message') }) };
     const params = { path: { id } };
     const change = await cli.drover.post('/api/v1/changes/{id}/approve', { params, body });
-    cli.out.done(change, `Change ${change.id} approved: ${change.state}`);
+    const next = change.state === 'IN_REVIEW' ? 'an agent has to approve it, too' : change.state;
+    cli.out.done(change, `Change ${change.id} approved: ${next}`);
   },
 };
 
