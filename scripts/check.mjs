@@ -16,22 +16,14 @@ export const JEST = ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js
  */
 export function check(...others) {
   const kept = keptFolder();
-  const cache = (name) => [
-    '--cache',
-    '--cache-strategy',
-    'content',
-    '--cache-location',
-    `${kept}/${name}`,
-  ];
   return runTogether(LANES, [
     ...others,
     [
-      'types',
+      'types and rules',
       'node_modules/oxlint/bin/oxlint',
       ['--type-check', '--type-aware', '--deny-warnings'],
     ],
     ['generated files', 'dist/tools/generate/main.js', ['--check']],
-    ['lint', 'node_modules/eslint/bin/eslint.js', ['.', '--max-warnings', '0', ...cache('eslint')]],
     [
       'dependencies',
       'node_modules/dependency-cruiser/bin/dependency-cruise.mjs',
@@ -51,12 +43,7 @@ export function check(...others) {
         'test',
       ],
     ],
-    [
-      'format',
-      'node_modules/prettier/bin/prettier.cjs',
-      // Prettier would walk through the folders that it ignores.
-      ['--check', '--log-level', 'warn', '.', '!.cache/**', '!dist/**', ...cache('prettier')],
-    ],
+    ['format', 'node_modules/oxfmt/bin/oxfmt', ['--check']],
   ]);
 }
 

@@ -40,7 +40,9 @@ const REPLACED =
 
 /** The reason why the worker stops claiming. */
 export type Ending =
-  { kind: 'drain' } | { kind: 'terminated' } | { kind: 'fatal'; message: string };
+  | { kind: 'drain' }
+  | { kind: 'terminated' }
+  | { kind: 'fatal'; message: string };
 
 export interface WorkLoopOptions {
   config: WorkerConfig;

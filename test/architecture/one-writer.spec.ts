@@ -9,7 +9,7 @@ function sources(dir: string): string[] {
     const path = join(dir, entry.name);
     if (entry.isDirectory())
       return ['generated', 'testing'].includes(entry.name) ? [] : sources(path);
-    const counts = entry.name.endsWith('.ts') && !/spec\.ts$/.test(entry.name);
+    const counts = entry.name.endsWith('.ts') && !entry.name.endsWith('spec.ts');
     return counts ? [path] : [];
   });
 }

@@ -126,7 +126,7 @@ describe.each(sandbox === undefined ? [] : USERS)('A session of %s', (_, user) =
     });`;
   const attemptsAt = () => {
     const ports = [server, other].map(({ origin }) => Number(new URL(origin).port));
-    const targets = [...ports.map((port) => ({ port, host: '127.0.0.1' }))];
+    const targets = ports.map((port) => ({ port, host: '127.0.0.1' }));
     return `${ATTEMPTS}
     for (const target of ${JSON.stringify(targets)}) console.log(await reach(target));
     console.log(await reach({ path: ${JSON.stringify(`\0${abstractName}`)} }));

@@ -35,9 +35,9 @@ async function anAgent() {
   const authorization = `Bearer ${body.token}`;
   const api = apiClient(`http://127.0.0.1:${fleet.port}`, { authorization });
   const claim = async (taskId?: string) => {
-    const { body } = await api.post<{ tasks: { run: { id: string } }[] }>(`/agents/${id}/claim`, {
-      ...(taskId === undefined ? { waitMs: 10_000 } : { taskId }),
-    });
+    const request = taskId === undefined ? { waitMs: 10_000 } : { taskId };
+    type Claimed = { tasks: { run: { id: string } }[] };
+    const { body } = await api.post<Claimed>(`/agents/${id}/claim`, request);
     return String(body.tasks[0]?.run.id);
   };
   return { id, api, claim };

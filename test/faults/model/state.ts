@@ -4,7 +4,14 @@
  */
 
 export type Status =
-  'PENDING' | 'ASSIGNED' | 'RUNNING' | 'PAUSED' | 'COMPLETED' | 'FAILED' | 'ABORTED' | 'ARCHIVED';
+  | 'PENDING'
+  | 'ASSIGNED'
+  | 'RUNNING'
+  | 'PAUSED'
+  | 'COMPLETED'
+  | 'FAILED'
+  | 'ABORTED'
+  | 'ARCHIVED';
 
 export type RunState = 'ASSIGNED' | 'WORKING' | 'STALE' | 'COMPLETED' | 'FAILED' | 'RELEASED';
 export type Policy = 'block' | 'fail' | 'ignore';

@@ -111,7 +111,7 @@ class Fleet {
   }
 
   async stop(): Promise<void> {
-    for (const name of [...this.workers.keys()]) await this.stopWorker(name);
+    for (const name of this.workers.keys()) await this.stopWorker(name);
   }
 
   private async newWorker(): Promise<string> {

@@ -13,7 +13,10 @@ export interface Figure {
 
 /** The expected value of a figure. It is printed beside it and never fails the run. */
 export type Goal =
-  { atLeast: number } | { atMost: number } | { ratioAtLeast: number } | { ratioAtMost: number };
+  | { atLeast: number }
+  | { atMost: number }
+  | { ratioAtLeast: number }
+  | { ratioAtMost: number };
 
 export interface Measured extends Figure {
   goal?: Goal;

@@ -18,7 +18,7 @@ export const responses: Wire = {
     const user = { prompt: typeof body.input === 'string' ? body.input : '', later: '' };
     for (const { type, role, content, output } of objects(body.input)) {
       if (role === 'assistant') items.push({ kind: 'text', text: textIn(content) });
-      else if (/_call_output$/.test(String(type))) items.push(resultOf(textIn(output)));
+      else if (String(type).endsWith('_call_output')) items.push(resultOf(textIn(output)));
       else if (role === 'user') user[items.length === 0 ? 'prompt' : 'later'] += textIn(content);
     }
     return {

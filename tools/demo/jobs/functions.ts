@@ -32,7 +32,7 @@ function functionsIn(path: string, text: string): Found[] {
 
 await runJob('functions', (context) => {
   const files = listedFiles(context).filter(
-    (path) => /\.ts$/.test(path) && !/spec\.ts$/.test(path),
+    (path) => path.endsWith('.ts') && !path.endsWith('spec.ts'),
   );
   const found = files.flatMap((path, index) => {
     if (index % 20 === 0) progress(index, files.length, path);

@@ -7,7 +7,7 @@ const KINDS: [string, RegExp][] = [
 ];
 
 await runJob('tests', (context) => {
-  const files = listedFiles(context).filter((path) => /spec\.ts$/.test(path));
+  const files = listedFiles(context).filter((path) => path.endsWith('spec.ts'));
   const kinds: Record<string, number> = {};
   const parts: Record<string, number> = {};
   files.forEach((path, index) => {

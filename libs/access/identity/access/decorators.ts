@@ -17,7 +17,8 @@ export const ACCESS_EXTENSION = 'x-drover-access';
 
 /** The metadata of `@Auth` and `@Public`. Every route must have one of them. */
 export type AccessMetadata =
-  { public: true; unlimited: boolean } | { public: false; options: AuthOptions };
+  | { public: true; unlimited: boolean }
+  | { public: false; options: AuthOptions };
 
 /** A user of the installation, for routes without a workspace. */
 export interface Account {

@@ -30,6 +30,6 @@ export class ShortMemory<Value> {
   }
 
   forgetWhere(matches: (key: string) => boolean): void {
-    for (const key of [...this.entries.keys()]) if (matches(key)) this.entries.delete(key);
+    for (const key of this.entries.keys()) if (matches(key)) this.entries.delete(key);
   }
 }

@@ -16,7 +16,9 @@ export interface MemberState {
 }
 
 export type MemberDecision =
-  { kind: 'allowed' } | { kind: 'forbidden'; detail: string } | { kind: 'last_owner' };
+  | { kind: 'allowed' }
+  | { kind: 'forbidden'; detail: string }
+  | { kind: 'last_owner' };
 
 const ALLOWED: MemberDecision = { kind: 'allowed' };
 

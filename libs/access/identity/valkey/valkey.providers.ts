@@ -34,10 +34,7 @@ export const VALKEY_PROVIDERS: Provider[] = [
   {
     provide: REVOCATION_BUS,
     inject: [optional(ValkeyClient), optional(ValkeySubscriber)],
-    useFactory: (
-      client?: ValkeyClient,
-      subscriber?: ValkeySubscriber,
-    ): RevocationBus | undefined =>
+    useFactory: (client?: ValkeyClient, subscriber?: ValkeySubscriber): RevocationBus | undefined =>
       client && subscriber ? new ValkeyRevocationBus(client, subscriber) : undefined,
   },
 ];

@@ -145,7 +145,7 @@ export class ClaudeConversation implements Conversation {
   }
 
   private takeResult(message: JsonObject): void {
-    for (const id of [...this.asked.keys()]) this.closePermission(id);
+    for (const id of this.asked.keys()) this.closePermission(id);
     if (message.is_error !== true && message.subtype === 'success') {
       return this.turns.turnEnded('completed');
     }

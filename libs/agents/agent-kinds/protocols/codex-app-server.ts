@@ -249,7 +249,7 @@ export class CodexConversation implements Conversation {
 
   private takeTurnEnd({ id, status, error }: JsonObject): void {
     if (this.turnId !== undefined && id !== this.turnId) return;
-    for (const permissionId of [...this.asked.keys()]) this.closePermission(permissionId);
+    for (const permissionId of this.asked.keys()) this.closePermission(permissionId);
     this.turnId = undefined;
     if (status === 'completed' || status === 'interrupted') return this.turns.turnEnded(status);
     const { message, codexErrorInfo } = objectOf(error);

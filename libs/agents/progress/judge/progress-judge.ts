@@ -3,7 +3,12 @@ import { hashOf, type Step, stepOf } from './steps.js';
 
 /** The way in which a session goes in circles. */
 export type Circle =
-  'same_call' | 'cycle' | 'same_error' | 'undone_edits' | 'same_words' | 'no_change';
+  | 'same_call'
+  | 'cycle'
+  | 'same_error'
+  | 'undone_edits'
+  | 'same_words'
+  | 'no_change';
 
 /** The measure that is due: a message to the agent, an interruption, or the end of its run. */
 export type Measure = 'tell' | 'interrupt' | 'end';

@@ -82,7 +82,7 @@ it('the merge queue has the order of the merges, who merges, obstacles and expec
       { id: stopped, position: 4, status: 'stopped', attempts: 5, dueAt: null, expectedAt: null },
     ],
   });
-  const expected = (ofShop?.['changes'] as Body[]).map(({ expectedAt }) => expectedAt);
+  const expected = (ofShop!['changes'] as Body[]).map(({ expectedAt }) => expectedAt);
   expect([within(20, expected[0]), within(40, expected[1]), within(120, expected[2])]).toEqual([
     true,
     true,

@@ -39,7 +39,9 @@ export interface LandingChange {
 
 /** `landed`: somebody else made a commit of it. `waits`: it can land later. */
 export type TargetEnd =
-  PushEnd | { kind: 'landed'; commit: string; remark?: string } | ({ kind: 'waits' } & Wait);
+  | PushEnd
+  | { kind: 'landed'; commit: string; remark?: string }
+  | ({ kind: 'waits' } & Wait);
 
 export interface Wait {
   /** A sentence for people. */

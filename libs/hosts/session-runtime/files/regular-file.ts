@@ -2,7 +2,9 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 
 export type RegularFile =
-  { kind: 'absent' } | { kind: 'text'; text: string } | { kind: 'unusable'; why: string };
+  | { kind: 'absent' }
+  | { kind: 'text'; text: string }
+  | { kind: 'unusable'; why: string };
 
 /**
  * The processes of a session can replace the file by anything. Links are not followed, and nobody

@@ -14,7 +14,8 @@ export interface Egress {
 
 /** Credentials for hosts, or a function that is asked for them before each request. */
 export type CredentialSource =
-  readonly HostCredential[] | (() => Promise<readonly HostCredential[]>);
+  | readonly HostCredential[]
+  | (() => Promise<readonly HostCredential[]>);
 
 /** The port of the proxy on the sandbox's own loopback address. */
 export const EGRESS_PORT = 6174;

@@ -27,7 +27,8 @@ export interface StoredAnswer {
 }
 
 export type Beginning =
-  { kind: 'first'; record: IdempotencyRecord } | { kind: 'repeated'; answer: StoredAnswer };
+  | { kind: 'first'; record: IdempotencyRecord }
+  | { kind: 'repeated'; answer: StoredAnswer };
 
 /**
  * Takes the key for this request, or finds the answer of the first one.

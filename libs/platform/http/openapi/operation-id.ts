@@ -79,7 +79,8 @@ export function operationId(controller: string, handler: string): string {
 /** The id of a controller's method in the document. */
 export function operationOf(controller: { name: string }, handler: { name: string }): string {
   const stated = Reflect.getMetadata(API_OPERATION, handler) as
-    { operationId?: string } | undefined;
+    | { operationId?: string }
+    | undefined;
   return stated?.operationId ?? operationId(controller.name, handler.name);
 }
 

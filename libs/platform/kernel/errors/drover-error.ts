@@ -10,7 +10,15 @@ export interface FieldError {
 /** Members that have a meaning in each problem document. */
 type OwnMembers = Partial<Record<OwnMember, never>>;
 type OwnMember =
-  'type' | 'title' | 'status' | 'code' | 'detail' | 'advice' | 'errors' | 'instance' | 'requestId';
+  | 'type'
+  | 'title'
+  | 'status'
+  | 'code'
+  | 'detail'
+  | 'advice'
+  | 'errors'
+  | 'instance'
+  | 'requestId';
 
 export interface ErrorExtras {
   /** A sentence about this occurrence. It never contains a secret or another tenant's data. */

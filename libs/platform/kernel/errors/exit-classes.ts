@@ -20,7 +20,13 @@ export interface ExitFacts {
 export type ExceededLimit = 'disk' | 'memory';
 
 export type ExitClass =
-  'oom' | 'disk' | 'timeout' | 'infrastructure' | 'setup' | 'signal' | 'exit_code';
+  | 'oom'
+  | 'disk'
+  | 'timeout'
+  | 'infrastructure'
+  | 'setup'
+  | 'signal'
+  | 'exit_code';
 
 interface Rule {
   /** The words of docs/task-lifecycle.md. */

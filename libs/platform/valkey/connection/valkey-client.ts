@@ -12,7 +12,8 @@ export type ValkeyState = 'ready' | 'connecting' | 'closed';
  * - refused: the server answered with an error, and nothing happened.
  */
 export type Attempt<T> =
-  { kind: 'done'; value: T } | { kind: 'unsent' | 'unknown' | 'refused'; error: Error };
+  | { kind: 'done'; value: T }
+  | { kind: 'unsent' | 'unknown' | 'refused'; error: Error };
 
 const PROBE = 'drover:probe';
 const PROBE_LIVES_MS = 1_000;

@@ -73,7 +73,7 @@ describe('a leader that loses its database', () => {
     expect(await readLines('database_unreachable')).toMatchObject([
       { level: 'WARN', details: { retryInMs: 5_000 } },
     ]);
-    const { lastedMs } = back?.['details'] as { lastedMs: number };
+    const { lastedMs } = back!['details'] as { lastedMs: number };
     expect(lastedMs).toBeGreaterThanOrEqual(4_900);
   });
 });

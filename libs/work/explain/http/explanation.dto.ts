@@ -78,10 +78,12 @@ export class EstimateBasisDto {
   })
   waitSeconds!: EstimateSpreadDto | null;
   @ShownIntOrNull({ description: 'The number of tasks that rank before this one' }) ahead!:
-    number | null;
+    | number
+    | null;
   @ApiProperty({ type: RunSlotsDto, nullable: true }) places!: RunSlotsDto | null;
   @ShownIntOrNull({ description: 'The number of tasks that this one waits for' }) after!:
-    number | null;
+    | number
+    | null;
 }
 
 /** When a task starts and ends, judged by its kind. */

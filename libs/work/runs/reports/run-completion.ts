@@ -30,7 +30,8 @@ export interface Completions {
 
 /** The result of one of many reports. */
 export type OneOutcome = { runId: string } & (
-  { outcome: ReportOutcome } | { problem: Record<string, unknown> }
+  | { outcome: ReportOutcome }
+  | { problem: Record<string, unknown> }
 );
 
 /** Completes a run and, if asked, claims the next tasks. This saves a busy agent one round trip. */

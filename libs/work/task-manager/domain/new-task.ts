@@ -73,7 +73,12 @@ export interface NewTask
 }
 
 type Filled =
-  keyof typeof TASK_DEFAULTS | 'title' | 'taskType' | 'requiredCapabilities' | 'tags' | Found;
+  | keyof typeof TASK_DEFAULTS
+  | 'title'
+  | 'taskType'
+  | 'requiredCapabilities'
+  | 'tags'
+  | Found;
 /** Values that the server finds for a draft (TaskDrafts.estimated). */
 type Found = 'estimatedTokens' | 'estimateSource';
 

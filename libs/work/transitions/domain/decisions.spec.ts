@@ -174,11 +174,11 @@ describe('planFailure', () => {
           const failure = { reason, message: 'm', actor };
           const plan = planFailure(subject, failure, { backoffCapSeconds: 60 }, 0.3);
           if (plan.kind !== 'transitions') throw new Error(plan.kind);
-          const { first, then } = plan;
+          const { first, second } = plan;
           expect(mayTransition(status, first.to)).toBe(true);
           expect(first.run?.to).toBe('FAILED');
-          if (then) expect(mayTransition(first.to, then.to)).toBe(true);
-          const end = then ?? first;
+          if (second) expect(mayTransition(first.to, second.to)).toBe(true);
+          const end = second ?? first;
           const retried = end.retryAfterSeconds !== undefined;
           expect(end.to).toBe(retried ? 'ABORTED' : 'FAILED');
           expect(end.countsAsRetry ?? false).toBe(retried);

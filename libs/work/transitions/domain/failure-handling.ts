@@ -22,7 +22,7 @@ export interface Failure {
  * second needs the first.
  */
 export type FailurePlan =
-  | { kind: 'transitions'; workspaceId: string; first: Transition; then?: Transition }
+  | { kind: 'transitions'; workspaceId: string; first: Transition; second?: Transition }
   /** A paused task stays paused and loses only its run. */
   | { kind: 'detach'; workspaceId: string; run: RunTransition };
 
@@ -67,7 +67,8 @@ export function planFailure(
   }
   const failed = failing(task, failure, next.reason);
   if (task.status === 'ASSIGNED') {
-    return { kind: 'transitions', workspaceId, first: abortion(task, failure, run), then: failed };
+    const first = abortion(task, failure, run);
+    return { kind: 'transitions', workspaceId, first, second: failed };
   }
   return { kind: 'transitions', workspaceId, first: { ...failed, run } };
 }

@@ -56,7 +56,7 @@ export async function applyPlans(tx: Transaction, plans: readonly Plan[]): Promi
     return [plan.kind === 'transition' ? plan.transition : plan.first];
   });
   const second = plans.flatMap((plan) =>
-    plan.kind === 'transitions' && plan.then ? [plan.then] : [],
+    plan.kind === 'transitions' && plan.second ? [plan.second] : [],
   );
   const moved = [
     ...(await applyWith(tx, first, detached)),

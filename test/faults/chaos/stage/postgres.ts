@@ -101,7 +101,7 @@ export class ChaosPostgres {
 function isAway(error: unknown): boolean {
   const { code = '', message = '' } = error as { code?: string; message?: string };
   if (/^(57P0|53300|08|ECONN|EPIPE|55P03|40P01|40001)/.test(code)) return true;
-  return /terminated|timeout|ended|closed/i.test(message) && !/^42/.test(code);
+  return /terminated|timeout|ended|closed/i.test(message) && !code.startsWith('42');
 }
 
 function run(supervisor: Supervisor, folder: string, port?: number): Promise<EmbeddedPostgres> {

@@ -169,7 +169,8 @@ export class TaskDependenciesDto implements DependenciesView {
   })
   blocks!: RelatedTaskDto[];
   @ShownTextOrNull({ description: 'The cursor of the next page of `blocks`' }) nextCursor!:
-    string | null;
+    | string
+    | null;
   @ShownInt({ description: 'The version of the task, for If-Match' }) version!: number;
 }
 

@@ -51,7 +51,8 @@ export class TaskDto implements TaskView {
   @ShownIdOrNull() projectId!: string | null;
   @ShownIdOrNull() milestoneId!: string | null;
   @ShownIdOrNull({ description: 'The agent of the live run or of the last one' }) agentId!:
-    string | null;
+    | string
+    | null;
   @ShownIdOrNull({ description: 'The id of the live run' }) runId!: string | null;
   @ShownTextOrNull() sessionKey!: string | null;
   @ShownInt({ description: 'The progress in percent, from 0 to 100' }) progressPercent!: number;
@@ -160,7 +161,8 @@ export class TaskDto implements TaskView {
   @ShownTime() createdAt!: string;
   @ShownTime() updatedAt!: string;
   @ShownTimeOrNull({ description: 'The time since which the task is ready to run' }) readyAt!:
-    string | null;
+    | string
+    | null;
   @ShownTimeOrNull() assignedAt!: string | null;
   @ShownTimeOrNull() startedAt!: string | null;
   @ShownTimeOrNull() pausedAt!: string | null;
