@@ -187,8 +187,9 @@ describe('A trace', () => {
 
   it('a trace contains no heartbeats', async () => {
     await agent.api.post(`/agents/${agent.id}/heartbeat`, { status: 'healthy' });
-    await newTask();
-    await span('POST /api/v1/agent-tasks');
+    const trace = TRACE.replace('4bf', '6bf');
+    await newTask({ traceparent: `00-${trace}-${CALLER}-01` });
+    await span('POST /api/v1/agent-tasks', ({ traceId }) => traceId === trace);
     expect(collector.spans.filter(({ name }) => name.includes('heartbeat'))).toEqual([]);
   });
 });
