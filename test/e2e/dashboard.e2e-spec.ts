@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Page } from 'playwright-core';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Page, Route } from 'playwright-core';
 import { projectRoot } from '#lib/kernel';
 import { aWorkspace } from '../support/factories.js';
 import { TestFleet } from '../support/fleet.js';
@@ -115,6 +116,30 @@ describe('the dashboard', () => {
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await page.context().close();
+  });
+
+  it('a task that is created during a request for new tasks is counted', async () => {
+    const first = await fleet.submit('', { title: 'Of the second kind', taskType: 'second' });
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const hold = async (route: Route) => {
+      const response = await route.fetch();
+      await held;
+      await route.fulfill({ response });
+    };
+    const isHead = ({ searchParams: asked }: URL) =>
+      asked.get('taskType') === 'second' && asked.get('limit') === '20';
+    await page.route(isHead, hold, { times: 1 });
+    await page.goto('/tasks?taskType=second');
+    const row = page.getByRole('row').filter({ hasText: 'Of the second kind' });
+    await row.getByText('Pending').waitFor();
+    await fleet.submit('', { title: 'Another', taskType: 'second' });
+    await fleet.api.post(`/agent-tasks/${first}/cancel`, {});
+    await row.getByText('Cancelled').waitFor();
+    // The page collects changes for 400 ms.
+    await delay(1_000);
+    release();
+    await page.getByRole('button', { name: 'Show 1 new task' }).waitFor();
   });
 
   it('the task list filters by its address and updates new tasks and statuses live', async () => {

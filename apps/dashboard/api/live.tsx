@@ -1,4 +1,4 @@
-import { type QueryClient, useQueryClient } from '@tanstack/react-query';
+import { type Query, type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useEffect, useState } from 'react';
 import { streamEvents } from '#lib/api-client';
 import { applyEvent, type TaskRow } from '../domain/task-row.js';
@@ -36,7 +36,7 @@ export function Live({ children }: { children: ReactNode }) {
   const queries = useQueryClient();
   const [state, setState] = useState<StreamState>('connecting');
   useEffect(() => {
-    const stale = new StaleKeys(queries, workspaceId);
+    const stale = new StaleQueries(queries, workspaceId);
     const stop = follow({
       open: (options) => streamEvents({ ...stream, ...options }, { types: [...TYPES] }),
       onState: setState,
@@ -82,9 +82,9 @@ function changeOf({ taskId }: Record<string, unknown>): string[][] {
   return typeof taskId === 'string' ? [['change', taskId]] : [];
 }
 
-/** Collects keys to refresh, because a busy fleet sends more events than a page needs requests. */
-class StaleKeys {
-  private readonly keys = new Map<string, string[]>();
+/** Collects queries to refresh, because a busy fleet sends more events than a page needs requests. */
+class StaleQueries {
+  private readonly stale = new Set<Query>();
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
@@ -93,8 +93,12 @@ class StaleKeys {
   ) {}
 
   add(keys: string[][]): void {
-    for (const key of keys) this.keys.set(key.join(' '), key);
-    this.timer ??= setTimeout(() => this.flush(), REFRESH_DELAY_MS);
+    const cache = this.queries.getQueryCache();
+    for (const key of keys) {
+      for (const query of cache.findAll({ queryKey: [this.workspaceId, ...key] }))
+        this.stale.add(query);
+    }
+    if (this.stale.size > 0) this.timer ??= setTimeout(() => this.flush(), REFRESH_DELAY_MS);
   }
 
   stop(): void {
@@ -103,14 +107,13 @@ class StaleKeys {
 
   private flush(): void {
     this.timer = undefined;
-    const keys = [...this.keys.values()];
-    this.keys.clear();
-    // A query without an observer is read on its next use. A running request is not cancelled.
-    for (const key of keys)
-      void this.queries.invalidateQueries(
-        { queryKey: [this.workspaceId, ...key] },
-        { cancelRefetch: false },
-      );
+    for (const query of this.stale) {
+      // Its answer can be older than the event. The next turn asks again.
+      if (query.state.fetchStatus === 'fetching') continue;
+      this.stale.delete(query);
+      void this.queries.invalidateQueries({ queryKey: query.queryKey, exact: true });
+    }
+    this.add([]);
   }
 }
 
