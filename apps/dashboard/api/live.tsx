@@ -84,6 +84,7 @@ function changeOf({ taskId }: Record<string, unknown>): string[][] {
 
 /** Collects queries to refresh, because a busy fleet sends more events than a page needs requests. */
 class StaleQueries {
+  private readonly keys = new Map<string, string[]>();
   private readonly stale = new Set<Query>();
   private timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -93,27 +94,33 @@ class StaleQueries {
   ) {}
 
   add(keys: string[][]): void {
-    const cache = this.queries.getQueryCache();
-    for (const key of keys) {
-      for (const query of cache.findAll({ queryKey: [this.workspaceId, ...key] }))
-        this.stale.add(query);
-    }
-    if (this.stale.size > 0) this.timer ??= setTimeout(() => this.flush(), REFRESH_DELAY_MS);
+    for (const key of keys) this.keys.set(key.join(' '), key);
+    this.wait();
   }
 
   stop(): void {
     clearTimeout(this.timer);
   }
 
+  private wait(): void {
+    this.timer ??= setTimeout(() => this.flush(), REFRESH_DELAY_MS);
+  }
+
   private flush(): void {
     this.timer = undefined;
+    const cache = this.queries.getQueryCache();
+    for (const key of this.keys.values()) {
+      for (const query of cache.findAll({ queryKey: [this.workspaceId, ...key] }))
+        this.stale.add(query);
+    }
+    this.keys.clear();
     for (const query of this.stale) {
       // Its answer can be older than the event. The next turn asks again.
       if (query.state.fetchStatus === 'fetching') continue;
       this.stale.delete(query);
       void this.queries.invalidateQueries({ queryKey: query.queryKey, exact: true });
     }
-    this.add([]);
+    if (this.stale.size > 0) this.wait();
   }
 }
 

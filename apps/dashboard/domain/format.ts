@@ -69,7 +69,7 @@ const ANSI = new RegExp(
   `${ESCAPE}\\[[0-9;?]*[ -/]*[@-~]|${ESCAPE}\\][^\\u0007${ESCAPE}]*\\u0007?|${ESCAPE}.?`,
   'g',
 );
-// eslint-disable-next-line no-control-regex
+// oxlint-disable-next-line no-control-regex
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /** The maximum length of a foreign text that is shown at once, in characters. */
