@@ -17,7 +17,7 @@ import { type HeldStep, isHeld, staleStep } from '../hosts/held-step.js';
 import { type HostChange, toHostChange } from '../hosts/host-change.js';
 import { type AfterCommit, ChangeMoves, type Mover } from '../moves/change-moves.js';
 import { lockWithAttempts } from '../moves/lock-with-attempts.js';
-import { approvesAlone } from '../reviewing/person-approval.js';
+import { takeApproval } from '../reviewing/person-approval.js';
 import { type ChangeRow, lockChange, type LockedChange } from '../store/changes.sql.js';
 import { knownOfForge, noteComment, reviewsOfChange, toReviewView } from '../store/reviews.sql.js';
 import { factsOfPullRequest, keepPullRequest } from './pull-requests.sql.js';
@@ -179,7 +179,7 @@ export class PullRequests {
       return { afterCommit: undefined };
     }
     if (change.state !== 'IN_REVIEW') return undefined;
-    if (!(await approvesAlone(tx, who.workspaceId, change))) return undefined;
+    if (!(await takeApproval(tx, who.workspaceId, change))) return undefined;
     // Another attempt can have been approved, and then this one is closed.
     const values = { approved_by: who.author, message: 'Its change is approved at the forge' };
     return { afterCommit: await this.moves.approveOrClose(tx, who, change, values) };

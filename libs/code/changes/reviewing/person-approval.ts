@@ -5,10 +5,12 @@ import { approvalsOfChange } from '../store/reviews.sql.js';
 import { askReviewerAgain } from './agent-reviews.sql.js';
 
 /**
- * Whether a person's approval approves the change, under the lock of its task. If an agent has to
- * approve it, too, and gave no verdict, the server asks the agent again.
+ * Takes a person's approval, under the lock of the task. If an agent has to approve the change, too,
+ * and gave no verdict, the server asks the agent again.
+ *
+ * @returns false if the agent still has to approve the change
  */
-export async function approvesAlone(
+export async function takeApproval(
   tx: Transaction,
   workspaceId: string,
   { task_id: changeId, revision, review }: LockedChange,

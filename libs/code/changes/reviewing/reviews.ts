@@ -10,7 +10,7 @@ import { Changes } from '../reading/changes.js';
 import type { WholeChange } from '../reading/change-view.js';
 import type { LockedChange } from '../store/changes.sql.js';
 import { noteComment } from '../store/reviews.sql.js';
-import { approvesAlone } from './person-approval.js';
+import { takeApproval } from './person-approval.js';
 import { hastenSync, retryStep } from './reviews.sql.js';
 
 /** A review by a person. */
@@ -48,7 +48,7 @@ export class Reviews {
       if (change.state === 'APPROVED' || change.state === 'MERGED') return undefined;
       if (change.state !== 'IN_REVIEW') throw illegalChange(change.state, 'APPROVED');
       await this.moves.note(tx, by, change, { kind: 'review', verdict: 'approved', body });
-      const isDone = await approvesAlone(tx, by.workspaceId, change);
+      const isDone = await takeApproval(tx, by.workspaceId, change);
       return isDone ? this.moves.approve(tx, by, change) : undefined;
     });
   }
