@@ -80,7 +80,7 @@ function startGateway(port: number): Promise<TestGateway> {
     DROVER_API_URL: `http://127.0.0.1:${fleet.port}`,
     PORT: String(port),
     GATEWAY_GRACE_SECONDS: '1',
-    SHUTDOWN_DEADLINE_SECONDS: '5',
+    SHUTDOWN_DEADLINE_SECONDS: '10',
   }).start();
 }
 
