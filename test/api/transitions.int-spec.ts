@@ -41,7 +41,7 @@ const REPORTS = [
   'release',
 ] as const;
 
-// prettier-ignore
+// oxfmt-ignore
 const COMMANDED: Record<SituationName, readonly Outcome[]> = {
   //                            cancel                pause                 resume                retry                 archive
   'PENDING':                   ['ABORTED',            'PAUSED',             'same',               'illegal_transition', 'illegal_transition'],
@@ -58,7 +58,7 @@ const COMMANDED: Record<SituationName, readonly Outcome[]> = {
   'ARCHIVED':                  ['illegal_transition', 'illegal_transition', 'illegal_transition', 'illegal_transition', 'same'],
 };
 
-// prettier-ignore
+// oxfmt-ignore
 const REPORTED: Record<SituationName, readonly Outcome[]> = {
   //                            start                 progress     checkpoint   logs         renew        complete     fail         release
   'PENDING':                   ['stale_run',          'stale_run', 'stale_run', 'stale_run', 'stale_run', 'stale_run', 'stale_run', 'same'],

@@ -28,7 +28,7 @@ describe('a hostile text', () => {
     ['JSON', (out) => out.value({ title: HOSTILE })],
   ])('a hostile text sends no terminal commands as %s', (_, print) => {
     print(output());
-    // eslint-disable-next-line no-control-regex
+    // oxlint-disable-next-line no-control-regex
     expect(stdout + stderr).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202e]/);
   });
 

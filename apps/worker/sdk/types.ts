@@ -109,7 +109,7 @@ export type TaskHandler<Input = JsonObject, Checkpoint = JsonObject> = (
 ) => Promise<object | void> | object | void;
 
 /** A handler of any input, which its own type can narrow. */
-// eslint-disable-next-line @typescript-eslint/no-explicit-any
+// oxlint-disable-next-line typescript/no-explicit-any
 export type AnyTaskHandler = TaskHandler<any, any>;
 
 export interface WorkerOptions {

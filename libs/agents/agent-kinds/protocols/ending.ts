@@ -17,7 +17,7 @@ const SIGNALS: Record<number, string> = {
 };
 const FROM_OUTSIDE = ['SIGHUP', 'SIGINT', 'SIGTERM', 'SIGKILL'];
 
-// eslint-disable-next-line no-control-regex -- Colours of a terminal are control sequences.
+// oxlint-disable-next-line no-control-regex -- Colours of a terminal are control sequences.
 const COLOURS = /\u001B\[[\d;]*m/g;
 
 /** The size of the kept end of the standard error output, in characters. */

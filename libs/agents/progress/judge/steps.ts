@@ -27,7 +27,7 @@ const SHORT = 30;
 /** Times and durations differ between two equal results. */
 const TIMES =
   /\b\d{1,2}:\d{2}:\d{2}(?:[.,]\d+)?\b|\b\d{4}-\d\d-\d\d\b|\b\d+(?:\.\d+)?\s?(?:ms|s|sec|secs|seconds?|m|min|minutes?)\b/g;
-// eslint-disable-next-line no-control-regex
+// oxlint-disable-next-line no-control-regex
 const COLOURS = /\u001b\[[\d;]*m/g;
 /** Numbers, addresses and line numbers differ between two occurrences of one error. */
 const NUMBERS = /0x[\da-f]+|\d+/gi;

@@ -1,6 +1,6 @@
 /** Rules of `git check-ref-format`, and none that begin with `-`, which commands take for an option. */
 const FORBIDDEN =
-  // eslint-disable-next-line no-control-regex
+  // oxlint-disable-next-line no-control-regex
   /[\u0000-\u0020\u007f~^:?*[\\]|\.\.|@\{|\/\/|^[-/]|\/$|\.$|\.lock(?:\/|$)|(?:^|\/)\.|^@$|^HEAD$/;
 
 const MAX_BRANCH = 200;

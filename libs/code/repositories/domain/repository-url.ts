@@ -68,6 +68,6 @@ function readSsh(user: string | undefined, host: string, path: string): Outcome 
 }
 
 function hasControlCharacter(text: string): boolean {
-  // eslint-disable-next-line no-control-regex
+  // oxlint-disable-next-line no-control-regex
   return /[\u0000-\u0020\u007f]/.test(text);
 }

@@ -13,7 +13,7 @@ export function cleanText(line: string): string {
   return visible.replace(CONTROLS, '').toWellFormed();
 }
 
-// eslint-disable-next-line no-control-regex
+// oxlint-disable-next-line no-control-regex
 const COLOURS = /(\u001b\[[0-9;]*m)/;
 
 /** The same with the codes of colours, for readers that draw them. The line has no returns. */

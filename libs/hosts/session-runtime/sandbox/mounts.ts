@@ -11,8 +11,8 @@ const PRIVATE = ['/home', '/root', '/run', '/mnt', '/media'].concat(
 const SECRET_FILES = ['shadow', 'gshadow', 'shadow-', 'gshadow-', 'sudoers'];
 const SECRET_FOLDERS = ['/etc/ssh', '/etc/ssl/private', '/etc/sudoers.d'];
 const TEMPORARY = ['/tmp', '/var/tmp'];
-/** Each session has its own. */
-const OWN = [...TEMPORARY, '/dev/shm'];
+/** Each session has folders of its own there. */
+const OF_SESSION = [...TEMPORARY, '/dev/shm'];
 
 /**
  * The mounts of a session's sandbox, as options of bubblewrap. Later mounts cover earlier ones.
@@ -28,7 +28,7 @@ export function mounts({ hidden: named, shown }: Sandbox, places: SandboxPlaces)
   const home = look(homedir);
   const homes = outermost([...PRIVATE, ...SECRET_FOLDERS, ...(home ? [home] : []), ...closed]);
   const secret = outermost([...hidden, dir].filter((path) => !isWithin(path, homes)));
-  const isCovered = (path: string): boolean => isWithin(path, [...homes, ...OWN]);
+  const isCovered = (path: string): boolean => isWithin(path, [...homes, ...OF_SESSION]);
   const visible = [...new Set([...shown, ...programs(searchPath)])]
     .filter(isCovered)
     .filter((path) => look(() => statSync(path)) !== undefined);
@@ -63,13 +63,14 @@ export function mounts({ hidden: named, shown }: Sandbox, places: SandboxPlaces)
 function hiddenWithin(secret: string[], hidden: readonly string[], seen: string[]): string[] {
   const uncovered = hidden.filter((path) => isFolder(path) && isWithin(path, seen));
   return outermost([...secret, ...uncovered]).filter(
-    (path) => !isWithin(path, OWN) || isWithin(path, seen),
+    (path) => !isWithin(path, OF_SESSION) || isWithin(path, seen),
   );
 }
 
 /** A hidden file needs no cover. */
 function filesWithin(hidden: readonly string[], homes: string[], seen: string[]): string[] {
-  const isOpen = (path: string) => isWithin(path, seen) || !isWithin(path, [...homes, ...OWN]);
+  const isOpen = (path: string) =>
+    isWithin(path, seen) || !isWithin(path, [...homes, ...OF_SESSION]);
   return hidden.filter((path) => isFile(path) && isOpen(path));
 }
 
