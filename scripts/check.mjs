@@ -10,12 +10,8 @@ const LANES = 2;
 
 export const JEST = ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js'];
 
-/**
- * Runs everything except the tests, together with the given steps, the longest first. Results are
- * cached by the content of files, and only if no other file affects the result.
- */
+/** Runs everything except the tests, together with the given steps, the longest first. */
 export function check(...others) {
-  const kept = keptFolder();
   return runTogether(LANES, [
     ...others,
     [
@@ -34,7 +30,7 @@ export function check(...others) {
         'err',
         // Useful only while no file has changed. Otherwise all are checked again.
         '--cache',
-        `${kept}/dependencies`,
+        `${keptFolder()}/dependencies`,
         '--cache-strategy',
         'content',
         'apps',
