@@ -10,7 +10,7 @@ import { requireOwnFolder } from './own-folder.js';
 import { prepareDatabase } from './prepare-database.js';
 import { rebuildUsage } from './rebuild-usage.js';
 import { rotateKeys } from './rotate-keys.js';
-import { settleMemory } from './settle-memory.js';
+import { settleMemoryWhenIdle } from './settle-memory.js';
 import { shutDownOnSignals } from './shutdown.js';
 import { explainStartup } from './startup-error.js';
 
@@ -51,8 +51,8 @@ async function start(config: Config, errands: Errands, force: boolean): Promise<
     deadlineSeconds: config.http.shutdownDeadlineSeconds,
     delaySeconds: config.http.shutdownDelaySeconds,
   });
-  settleMemory();
   await listen(app, config.http);
+  settleMemoryWhenIdle();
   const address = await app.getUrl();
   announce(write, { ...base, message: 'listening', address, roles: config.roles });
 }

@@ -1,12 +1,32 @@
+import { performance } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
+/** The interval between two looks whether the server is idle, in ms. */
+const LOOK_MS = 30_000;
+/** The share of its time that an idle server works at most. */
+const IDLE = 0.1;
+
 /**
- * Gives the memory that only the start needed back to the system. V8 would keep it: the young
- * generation has grown by what loading allocated, and old pages are half empty. It takes 0.2 s, in
- * which nothing else runs.
+ * Gives the memory that only the start needed back to the system, once the server is idle. V8 would
+ * keep it: the young generation has grown by what loading allocated, and old pages are half empty.
+ * It takes 0.2 s, in which nothing else runs, so a start does not wait for it. A busy server needs
+ * the large young generation.
  */
-export function settleMemory(): void {
+export function settleMemoryWhenIdle(): void {
+  let before = performance.eventLoopUtilization();
+  const timer = setInterval(() => {
+    const now = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(now, before);
+    before = now;
+    if (utilization > IDLE) return;
+    clearInterval(timer);
+    settleMemory();
+  }, LOOK_MS);
+  timer.unref();
+}
+
+function settleMemory(): void {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as NodeJS.GCFunction;
   setFlagsFromString('--no-expose-gc');

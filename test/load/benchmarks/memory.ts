@@ -10,6 +10,8 @@ import type { Rig } from '../harness/rig.js';
 import type { Agent } from '../harness/site.js';
 import { createdPerSecond } from '../harness/tasks.js';
 
+/** An idle server gives memory back once, within this time. */
+const SETTLING_SECONDS = 40;
 const REST_SECONDS = 10;
 const BEAT_SECONDS = 20;
 const LOAD_SECONDS = 10;
@@ -30,7 +32,7 @@ interface Life {
 }
 
 /**
- * Measures the resident memory of a server with all roles: just started, with 1,000 agents that
+ * Measures the resident memory of a server with all roles: idle, with 1,000 agents that
  * send heartbeats, and its maximum during creations and claims.
  */
 export const memory: Benchmark = {
@@ -57,6 +59,7 @@ async function aLife(rig: Rig): Promise<Life> {
   const floor = median(await residentDuring(bare, delay(REST_SECONDS * 1000)));
   const server = await rig.startServer(site);
   const client = new Client(server.url, AGENTS);
+  await delay(SETTLING_SECONDS * 1000);
   const rest = median(await residentDuring(server, delay(REST_SECONDS * 1000)));
   const beaten = median(await residentDuring(server, beat(client, beating)));
   const draining = async (): Promise<void> => {
