@@ -66,7 +66,7 @@ Exit codes:
   3    sign-in required
   4    request refused
   5    not found
-  6    server unreachable
+  6    server unreachable, failing (500 and above) or busy (429)
   130  interrupted with Ctrl-C`;
 
 function addGroup(

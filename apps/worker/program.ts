@@ -37,7 +37,7 @@ async function waitForConfig(): Promise<WorkerConfig | undefined> {
       return readConfig(process.env);
     } catch (error) {
       if (!(error instanceof NoCredentials)) throw error;
-      log.warn(`The worker waits, since it has no key. ${error.message} Then start it again.`);
+      log.warn(`The worker has no key and waits. ${error.message} Then start it again.`);
       await pause(REMINDER_MS, stop.finish);
     }
   }

@@ -27,7 +27,7 @@ describe('A worker without a key', () => {
   it('a worker without a key waits, reports it, and ends when it is asked to', async () => {
     const env = { DROVER_API_URL: 'http://127.0.0.1:1', DROVER_API_KEY: '' };
     const worker = new Program(join(process.cwd(), 'dist/apps/worker/main.js'), [], env);
-    await worker.complains(/The worker waits, since it has no key\. Set DROVER_API_KEY/);
+    await worker.complains(/The worker has no key and waits\. Set DROVER_API_KEY/);
     worker.kill('SIGTERM');
     expect(await worker.ended).toBe(0);
   });

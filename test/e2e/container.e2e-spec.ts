@@ -126,7 +126,7 @@ describe('The image that the Dockerfile makes', () => {
     // The key does not exist yet. The worker must not end, or Compose would restart it again and
     // again.
     const keyless = { ...variables, DROVER_API_KEY: '' };
-    await start('worker-1', undefined, keyless).complains(/The worker waits, since it has no key/);
+    await start('worker-1', undefined, keyless).complains(/The worker has no key and waits/);
     const anybody = apiClient(address, {});
     const errand = start('server-1', [...image.cmd, '--create-administrator']);
     const [line = ''] = await errand.says(/^.*"administrator created".*$/m);

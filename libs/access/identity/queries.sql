@@ -167,7 +167,7 @@ SELECT f.user_id, f.sealed FROM user_factors f
     ORDER BY user_id LIMIT $3
 
 -- identity_find_unlinked
-SELECT u.disabled_at IS NOT NULL AS disabled,
+SELECT u.disabled_at IS NOT NULL AS disabled, u.email_verified AS verified,
           EXISTS (SELECT FROM user_identities s WHERE s.user_id = u.id AND s.issuer = $2) AS has_subject
      FROM users u WHERE u.email = $1
 

@@ -44,7 +44,7 @@ export class InstallationEntryDto implements InstallationEntryView {
     type: 'object',
     additionalProperties: true,
     description:
-      'The flags of an account that an operator set, the address of a new account, whether a sign-in ' +
+      'The flags of an account that an operator set, the e-mail address of a new account, whether a sign-in ' +
       'created or linked an account (`account`, `issuer`, `subject`) or used up a recovery code ' +
       '(`factor`, `recoveryCodes`), or the workspace and the key, agent or run of a refused request',
   })
@@ -52,7 +52,7 @@ export class InstallationEntryDto implements InstallationEntryView {
   @ApiProperty({
     type: 'integer',
     description:
-      'The number of refusals that the entry counts. Refusals of one account and address within ' +
+      'The number of refusals that the entry counts. Refusals of one account and network address within ' +
       'ten minutes are two entries: the first one, and the number of the others.',
   })
   attempts!: number;

@@ -17,6 +17,10 @@ const UNCONFIRMED =
   'An account has this address, and nobody confirmed that it is yours. Sign in to it with its ' +
   'password, or ask an operator to confirm it with `drover user verify`.';
 
+const WITH_PASSWORD =
+  'The account with this address has a password. Single sign-on does not link such an account ' +
+  'while anybody can sign up. Sign in with the password.';
+
 const OF_ANOTHER =
   'The account with this address belongs to another user of the identity provider. Ask an ' +
   'operator to remove the link with `drover user unlink`, if you are the same person.';
@@ -100,7 +104,9 @@ export class ExternalIdentities {
     if (account === undefined) throw new DroverError('no_account');
     if (account.has_subject) throw new DroverError('email_taken', { detail: OF_ANOTHER });
     if (account.disabled) throw new DroverError('account_disabled');
-    throw new DroverError('email_taken', { detail: UNCONFIRMED });
+    throw new DroverError('email_taken', {
+      detail: account.verified ? WITH_PASSWORD : UNCONFIRMED,
+    });
   }
 }
 

@@ -44,9 +44,9 @@ export const linkIdentity = command<{ id: string; user_id: string; created: bool
  * Why no user can be linked. Indexes: users_email_key, user_identities_user_id_issuer_key. $1
  * address, $2 issuer.
  */
-export const findUnlinked = query<{ disabled: boolean; has_subject: boolean }>(
+export const findUnlinked = query<{ disabled: boolean; verified: boolean; has_subject: boolean }>(
   'identity_find_unlinked',
-  `SELECT u.disabled_at IS NOT NULL AS disabled,
+  `SELECT u.disabled_at IS NOT NULL AS disabled, u.email_verified AS verified,
           EXISTS (SELECT FROM user_identities s WHERE s.user_id = u.id AND s.issuer = $2) AS has_subject
      FROM users u WHERE u.email = $1`,
 );

@@ -66,7 +66,7 @@ const HEADLINES: Record<string, string | undefined> = {
   'change.obstructed': 'a change does not go on',
   'budget.ending': 'a budget ends soon',
   'budget.ended': 'the period of a budget ended',
-  'budget.alert': 'a budget is used up to a step',
+  'budget.alert': 'a budget reached an alert threshold',
   'schedule.due_time_failed': 'a schedule could not create its tasks',
   'agent.status_changed': 'an agent changed its status',
   'agent.status_changed ERROR': 'an agent has an error',

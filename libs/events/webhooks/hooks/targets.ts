@@ -73,7 +73,7 @@ export class Targets {
     const known = new Set([...members].flat());
     const unknown = named.filter((each) => !known.has(each));
     if (unknown.length === 0) return [...members.keys()];
-    const message = `must be members of the workspace, with addresses that are proven: ${unknown.join(', ')}`;
+    const message = `must be members of the workspace with a verified address: ${unknown.join(', ')}`;
     throw refused('recipients', message);
   }
 }
