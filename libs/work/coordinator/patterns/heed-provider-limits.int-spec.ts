@@ -332,7 +332,7 @@ describe('a report', () => {
     expect(Date.parse(String(later['until'])) - Date.now()).toBeLessThan(601_000);
   });
 
-  it('a report only releases the run when fifty limits are open', async () => {
+  it('a report only releases the task when fifty limits are open', async () => {
     const [held, last] = [await scene.held(), await scene.held()];
     await reportRefusal(held, { model: 'gpt-5' });
     await scene.sql(

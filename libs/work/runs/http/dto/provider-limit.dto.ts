@@ -67,7 +67,7 @@ export class ReportProviderLimitDto extends RunReportDto implements ProviderLimi
     optional: true,
     description:
       'The time until which the provider refuses, at most 7 days from now. A time in the ' +
-      'past only releases the run.',
+      'past only releases the task.',
   })
   until?: string;
 
