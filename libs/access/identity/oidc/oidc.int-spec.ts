@@ -300,7 +300,7 @@ describe('open sign-up', () => {
         code: 'email_taken',
         detail: expect.stringContaining('drover user verify'),
       });
-      const verify = 'UPDATE users SET email_verified = true WHERE email = $1';
+      const verify = 'UPDATE users SET email_verified = true WHERE email = lower($1)';
       await db.owner.query(verify, [claims.email]);
       const later = await open.api(token).get('/probe/account');
       expect(later.body).toMatchObject({
