@@ -389,8 +389,10 @@ describe('a server without the role', () => {
     const [doubt] = (await logsOf(api)).filter((line) => line.event === 'silence_doubted');
     expect(doubt).toMatchObject({ workspaceId: null, details: { why: 'whole_fleet_silent' } });
 
-    await work.heartbeat(heard);
-    await waitFor('the unresponsive ones to be taken for dead', async () => (await recover()) > 0);
+    await waitFor('the unresponsive ones to be taken for dead', async () => {
+      await work.heartbeat(heard);
+      return (await recover()) > 0;
+    });
     const { rows } = await quiet.db.owner.query(
       `SELECT id FROM agents WHERE workspace_id = $1 AND lifecycle = 'ERROR' ORDER BY id`,
       [work.workspace.id],
