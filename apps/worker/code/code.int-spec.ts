@@ -260,6 +260,7 @@ useCodeShop();
       cachePaths: ['deps', '/hoisted', 'none'],
       network: 'allow',
       allowedHosts: ['example.com'],
+      hostLists: [['example.com'], ['*']],
       setup: 'mkdir deps ../../hoisted; echo "at $HTTP_PROXY" > deps/lib; echo > not-kept',
       acceptance: 'test -n "$HTTP_PROXY"; cat own.txt deps/lib; ls ../../hoisted; ! ls not-kept',
     });

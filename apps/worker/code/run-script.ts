@@ -45,8 +45,13 @@ export function variablesOf(access: ScriptAccess, folder: string): Record<string
 /** The folder for files of programs, beside the working folder. */
 export const HOME_FOLDER = { name: HOME, isFolder: true } as const;
 
-export function reachOfRepository({ network, allowedHosts }: RepositoryAccess): Reach {
-  return reachOf(network, allowedHosts);
+/** Older servers send no `hostLists`, and the repository's own network. */
+export function reachOfRepository({
+  network,
+  allowedHosts,
+  hostLists,
+}: Omit<RepositoryAccess, 'hostLists'> & Partial<RepositoryAccess>): Reach {
+  return hostLists ? { network, allowedHosts: hostLists } : reachOf(network, allowedHosts);
 }
 
 /**

@@ -35,6 +35,14 @@ SELECT r.url, r.forge, r.forge_url, r.credential_kind FROM repositories r
 WHERE r.workspace_id = $1 AND r.id = $2 AND r.archived_at IS NULL
 FOR NO KEY UPDATE
 
+-- network_of_repository
+SELECT CASE WHEN (SELECT w.network FROM workspaces w WHERE w.id = $1) <> 'none' THEN (
+    SELECT jsonb_build_array(jsonb_build_array(w.network, w.allowed_hosts)) ||
+      CASE WHEN $2::uuid IS NULL THEN '[]' ELSE (
+        SELECT jsonb_build_array(jsonb_build_array(p.network, p.allowed_hosts)) FROM projects p
+        WHERE p.workspace_id = $1 AND p.id = $2::uuid) END
+    FROM workspaces w WHERE w.id = $1) END AS levels
+
 -- release_check
 UPDATE repositories r SET check_state = 'waiting', check_agent_id = NULL, check_until = NULL
 WHERE r.workspace_id = $1 AND r.id = $2 AND r.check_agent_id = $3

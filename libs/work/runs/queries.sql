@@ -2299,7 +2299,7 @@ SELECT n.*, t.run_id IS NOT DISTINCT FROM n.run_id AND t.status IN ('ASSIGNED', 
   r.generation, r.model, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.title, t.description, t.input_context, t.checkpoint_data, t.answers, t.metadata, t.secrets, t.timeout_seconds,
   t.traceparent,
   a.command, a.secrets AS agent_secrets, a.metadata ->> 'network' AS agent_network,
-  a.metadata -> 'allowedHosts' AS agent_allowed_hosts,
+  a.metadata -> 'allowedHosts' AS agent_allowed_hosts, a.metadata -> 'limits' AS agent_limits,
   CASE WHEN (SELECT w.network FROM workspaces w WHERE w.id = n.workspace_id) <> 'none' THEN (
     SELECT jsonb_build_array(jsonb_build_array(w.network, w.allowed_hosts)) ||
       CASE WHEN t.project_id IS NULL THEN '[]' ELSE (

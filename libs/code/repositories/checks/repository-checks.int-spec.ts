@@ -12,7 +12,12 @@ interface Check {
 }
 interface Work {
   check: { repositoryId: string; generation: number };
-  repository: { url: string; credentials: { token: string } };
+  repository: {
+    url: string;
+    credentials: { token: string };
+    network: string;
+    hostLists: string[][];
+  };
 }
 
 const TOKEN = 'token-of-the-repository';
@@ -64,6 +69,29 @@ it('a host that waits gets the check, and its findings have no secret', async ()
     findings: [{ name: 'push', message: 'Refused: [redacted]' }],
   });
   expect((await report(agent, work)).status).toBe(409);
+});
+
+it('scripts get no network that the workspace or the project refuses', async () => {
+  const agent = await host();
+  const networkNow = async () => {
+    await check();
+    const { body: work } = await claim(agent);
+    expect((await report(agent, work)).status).toBe(200);
+    return [work.repository.network, work.repository.hostLists];
+  };
+  const own = { network: 'allow', allowedHosts: ['npm.example.com'] };
+  const path = `/repositories/${id}`;
+  expect((await workspace.api.patch(path, own)).body).toMatchObject(own);
+  expect(await networkNow()).toEqual(['none', []]);
+  const above = { network: 'allow', allowedHosts: ['*.example.com'] };
+  expect((await workspace.api.patch(`/workspaces/${workspace.id}`, above)).status).toBe(200);
+  expect(await networkNow()).toEqual(['allow', [['npm.example.com'], ['*.example.com']]]);
+  const { body: shop } = await workspace.api.post<{ id: string }>('/projects', { name: 'Shop' });
+  expect((await workspace.api.patch(path, { projectId: shop.id })).status).toBe(200);
+  expect(await networkNow()).toEqual(['none', []]);
+  const ofProject = { network: 'host' };
+  expect((await workspace.api.patch(`/projects/${shop.id}`, ofProject)).status).toBe(200);
+  expect(await networkNow()).toEqual(['allow', [['npm.example.com'], ['*.example.com']]]);
 });
 
 it('only hosts with git that ask for checks get one, and a lost one is given again', async () => {

@@ -97,4 +97,7 @@ export const PARTS = [
 export type RepositoryParts = Pick<RepositoryView, (typeof PARTS)[number]>;
 
 /** All that a host needs for a repository. A session gets none of the credentials. */
-export interface RepositoryAccess extends RepositoryParts, RepositorySecretValues {}
+export interface RepositoryAccess extends RepositoryParts, RepositorySecretValues {
+  /** For the network `allow`: sessions and scripts reach the hosts that every list admits. */
+  hostLists: string[][];
+}

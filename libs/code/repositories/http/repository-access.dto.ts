@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { type Network, NETWORKS } from '#lib/kernel';
 import type { RepositoryAccess } from '../domain/repository.js';
 import { RepositoryPartsDto } from './repository.dto.js';
 
@@ -14,6 +15,17 @@ class CredentialsDto {
 
 /** All that a host needs for a repository. Only hosts get it, and sessions none of its credentials. */
 export class RepositoryAccessDto extends RepositoryPartsDto {
+  @ApiProperty({
+    enum: NETWORKS,
+    description: 'The most that the repository, its project and the workspace allow together',
+  })
+  declare network: Network;
+  @ApiProperty({
+    type: 'array',
+    items: { type: 'array', items: { type: 'string' } },
+    description: 'For `allow`: sessions and scripts reach the hosts that every list names',
+  })
+  hostLists!: string[][];
   @ApiProperty({ type: CredentialsDto, nullable: true })
   credentials!: RepositoryAccess['credentials'];
   @ApiProperty({ type: String, nullable: true, description: 'A private key of OpenSSH' })

@@ -153,7 +153,8 @@ class RepositorySettingsDto {
   @OneOf(NETWORKS, {
     optional: true,
     description:
-      'The most that setup and acceptance get, if the workspace and the project allow it. Default: none',
+      'The most that sessions, setup and acceptance get, if the workspace and the project of the ' +
+      'repository allow it. Default: none',
   })
   network?: Network;
 

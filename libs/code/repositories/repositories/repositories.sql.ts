@@ -1,5 +1,6 @@
 import { query } from '#lib/database';
 import type { ForgeName } from '#lib/forges/domain';
+import { type NetworkLevels, networkLevels } from '#lib/projects';
 
 /**
  * The repositories of a forge with one of these addresses. Reads the repositories of the workspace.
@@ -26,4 +27,14 @@ export const lockRepository = query<{
 SELECT r.url, r.forge, r.forge_url, r.credential_kind FROM repositories r
 WHERE r.workspace_id = $1 AND r.id = $2 AND r.archived_at IS NULL
 FOR NO KEY UPDATE`,
+);
+
+/**
+ * The network that workspace and project allow the scripts of a repository. Indexes: primary keys.
+ * $1 workspace, $2 project or NULL.
+ */
+export const networkOfRepository = query<{ levels: NetworkLevels | null }>(
+  'network_of_repository',
+  `
+SELECT ${networkLevels('$1', '$2::uuid')} AS levels`,
 );

@@ -1,7 +1,18 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
 import { Database, firstRow, type SqlRunner, violatedConstraint } from '#lib/database';
-import { type Caller, DroverError, idOfCursor, newId, type Page, toPage } from '#lib/kernel';
+import {
+  type Caller,
+  DroverError,
+  idOfCursor,
+  newId,
+  type Page,
+  type Reach,
+  reachOf,
+  strictestReach,
+  toPage,
+} from '#lib/kernel';
+import { reachOfLevels } from '#lib/projects';
 import { RepositorySecrets } from '#lib/secrets';
 import { type CredentialsRequest, isPrivateKey, readCredentials } from '../domain/credentials.js';
 import type {
@@ -11,7 +22,7 @@ import type {
   RepositoryView,
 } from '../domain/repository.js';
 import { errorsOf, goesElsewhere } from '../domain/repository-change.js';
-import { lockRepository, repositoriesAtForge } from './repositories.sql.js';
+import { lockRepository, networkOfRepository, repositoriesAtForge } from './repositories.sql.js';
 import { REPOSITORY_FIELDS, toParts, toView } from './repository-view.js';
 
 interface SecretsRequest extends Partial<Omit<RepositorySecretValues, 'credentials'>> {
@@ -171,14 +182,28 @@ export class Repositories {
   }
 
   /**
-   * All that a host needs for a repository, with its secrets.
+   * All that a host needs for a repository, with its secrets. The network is what the repository,
+   * its project and the workspace allow together.
    *
    * @throws DroverError `repository_not_found`, `secrets_unreadable`
    */
   async access({ workspaceId, id }: Place): Promise<RepositoryAccess> {
     const view = await this.get({ workspaceId }, id);
-    const values = await this.open(this.database.tenant(workspaceId), { workspaceId, id });
-    return { ...toParts(view), ...values };
+    const tenant = this.database.tenant(workspaceId);
+    const [values, reach] = await Promise.all([
+      this.open(tenant, { workspaceId, id }),
+      this.reachOf(tenant, workspaceId, view),
+    ]);
+    const { network, allowedHosts: hostLists } = reach;
+    return { ...toParts(view), network, hostLists: hostLists.map((list) => [...list]), ...values };
+  }
+
+  private async reachOf(sql: SqlRunner, workspaceId: string, view: RepositoryView): Promise<Reach> {
+    const { network, allowedHosts, projectId } = view;
+    // Most repositories need no query.
+    if (network === 'none') return reachOf(network, []);
+    const above = await firstRow(sql, networkOfRepository, [workspaceId, projectId]);
+    return strictestReach(reachOf(network, allowedHosts), reachOfLevels(above?.levels ?? null));
   }
 
   /** @throws DroverError `secrets_unreadable` */

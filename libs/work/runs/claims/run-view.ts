@@ -1,8 +1,8 @@
 import { type Reach, traceparentWithin } from '#lib/kernel';
+import { reachOfLevels } from '#lib/projects';
 import type { TaskAnswer } from '#lib/task-manager';
 import type { ModelTier } from '#lib/models';
 import type { ClaimedRow } from '../store/claim-tasks.sql.js';
-import { reachOfLevels } from '../store/network-policy.sql.js';
 
 /** A task with the run that its agent has just received. */
 export interface ClaimedTask {

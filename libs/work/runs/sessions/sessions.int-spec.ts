@@ -168,13 +168,14 @@ describe('a ready task', () => {
     ]);
   });
 
-  it('a session gets the lists of allowed hosts of all levels', async () => {
+  it('a session gets the limits of its agent, and the lists of allowed hosts of all levels', async () => {
     const change = { network: 'allow', allowedHosts: ['*.example.com'] };
     expect((await workspace.api.patch(`/workspaces/${workspace.id}`, change)).status).toBe(200);
     const { body: project } = await workspace.api.post<{ id: string }>('/projects', { name: 'P' });
     const ofProject = { network: 'allow', allowedHosts: ['a.example.com', 'b.example.com'] };
     expect((await workspace.api.patch(`/projects/${project.id}`, ofProject)).status).toBe(200);
-    const metadata = { network: 'allow', allowedHosts: ['a.example.com:*'] };
+    const limits = { memoryMb: 512 };
+    const metadata = { network: 'allow', allowedHosts: ['a.example.com:*'], limits };
     await aPushAgent({ metadata, maxConcurrentTasks: 3 });
     const spawnOf = async (values: Record<string, unknown>) => {
       const { runId } = await taskIn('RUNNING', await aTask(values));
@@ -185,6 +186,7 @@ describe('a ready task', () => {
     expect(await spawnOf({ projectId: project.id, inputContext: ofTask })).toMatchObject({
       network: 'allow',
       allowedHosts: [above, ofProject.allowedHosts, ofTask.allowedHosts, agents],
+      limits,
     });
     expect(await spawnOf({ inputContext: { network: 'host' } })).toMatchObject({
       network: 'allow',

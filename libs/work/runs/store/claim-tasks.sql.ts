@@ -1,4 +1,5 @@
 import { command, hotCommand, type Sql } from '#lib/database';
+import { type NetworkLevels, networkLevels } from '#lib/projects';
 import {
   journaled,
   promisesHeartbeat,
@@ -10,7 +11,6 @@ import {
 import { bytesOf, type TaskAnswer } from '#lib/task-manager';
 import { hasRoom, OFFER, type Offer, HOLD_WHYS, type HoldWhy, takesType } from './hand-out.sql.js';
 import { type Holds, WITH_HOLDS, WITHOUT_HOLDS } from './claim-holds.sql.js';
-import { type NetworkLevels, networkLevels } from './network-policy.sql.js';
 import { ROUTED_BY, type RoutedRow } from './routed-row.js';
 
 /** One agent's request. */

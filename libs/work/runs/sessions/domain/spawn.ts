@@ -46,6 +46,8 @@ export interface SessionMetadata {
   network?: Network;
   /** With `allow` only: the session reaches the hosts that every list names. */
   allowedHosts?: Reach['allowedHosts'];
+  /** The limits of the agent's sessions, as it was registered with them. Those of a task come first. */
+  limits?: unknown;
   model?: string;
   /** The model's tier; null for a model without a price. */
   modelTier?: ModelTier | null;

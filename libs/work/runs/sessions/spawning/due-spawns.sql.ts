@@ -1,7 +1,7 @@
 import { command } from '#lib/database';
+import { type NetworkLevels, networkLevels } from '#lib/projects';
 import type { TaskAnswer } from '#lib/task-manager';
 import { isLeased, isInUse } from '#lib/transitions';
-import { type NetworkLevels, networkLevels } from '../../store/network-policy.sql.js';
 import { ROUTED_BY, type RoutedRow } from '../../store/routed-row.js';
 
 export interface DueSpawn extends RoutedRow {
@@ -32,6 +32,8 @@ export interface DueSpawn extends RoutedRow {
   /** The values in the agent's metadata. */
   agent_network: string | null;
   agent_allowed_hosts: unknown;
+  /** As the agent was registered with them; null without any. */
+  agent_limits: unknown;
   /** The token version of its agent: the session's token ends with the agent's tokens. */
   token_version: number;
   capabilities: string[];
@@ -67,7 +69,7 @@ SELECT n.*, t.run_id IS NOT DISTINCT FROM n.run_id AND ${isLeased('t')}
   r.generation, r.model, ${ROUTED_BY.map((column) => `t.${column}`).join(', ')}, t.title, t.description, t.input_context, t.checkpoint_data, t.answers, t.metadata, t.secrets, t.timeout_seconds,
   t.traceparent,
   a.command, a.secrets AS agent_secrets, a.metadata ->> 'network' AS agent_network,
-  a.metadata -> 'allowedHosts' AS agent_allowed_hosts,
+  a.metadata -> 'allowedHosts' AS agent_allowed_hosts, a.metadata -> 'limits' AS agent_limits,
   ${networkLevels('n.workspace_id', 't.project_id')} AS network_levels, a.capabilities, a.token_version
 FROM taken n
 JOIN task_runs r ON r.workspace_id = n.workspace_id AND r.id = n.run_id

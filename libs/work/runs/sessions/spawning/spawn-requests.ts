@@ -10,8 +10,8 @@ import {
   strictestReach,
   traceparentWithin,
 } from '#lib/kernel';
+import { reachOfLevels } from '#lib/projects';
 import type { SessionColumns } from '#lib/secrets';
-import { reachOfLevels } from '../../store/network-policy.sql.js';
 import { labelOf, type SessionMetadata, type SpawnRequest } from '../domain/spawn.js';
 import type { DueSpawn } from './due-spawns.sql.js';
 
@@ -89,6 +89,7 @@ function metadataOf({ model, model_tier: modelTier, ...spawn }: DueSpawn): Sessi
   return {
     ...(traceparent !== null && { traceparent }),
     ...networkOf(spawn),
+    ...(spawn.agent_limits !== null && { limits: spawn.agent_limits }),
     ...(model !== null && { model, modelTier }),
   };
 }
