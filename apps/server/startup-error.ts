@@ -32,7 +32,7 @@ function databaseSentence(code: string, error: unknown, config: Config): string 
     case '28000':
       return (
         `The database at ${place} refuses the sign-in: correct DATABASE_URL and ` +
-        'DATABASE_SERVICE_URL, or run the migrations first, which create their users.'
+        'DATABASE_SERVICE_URL, or run the migrations first, which create their roles.'
       );
     case '3D000':
       return `The database at ${place} does not exist: create it, or correct DATABASE_URL.`;
