@@ -77,9 +77,9 @@ export const environment = z.object({
    * Runs cannot see it. Default: no file.
    */
   DROVER_HOME: text.optional(),
-  /** Time of a run whose task names no time-out; 0: no limit. */
+  /** Time of a run whose task names no timeout; 0: no limit. */
   DROVER_WORKER_SESSION_SECONDS: integer(0, 0, 2_592_000),
-  /** The most time of a run, also if its task names a longer time-out; 0: no limit. */
+  /** The most time of a run, also if its task names a longer timeout; 0: no limit. */
   DROVER_WORKER_MAX_SESSION_SECONDS: integer(0, 0, 2_592_000),
   /** Time for which a claim waits for a task. */
   DROVER_WORKER_POLL_SECONDS: integer(25, 1, 30),

@@ -82,7 +82,7 @@ function Fields({ task }: { task: Task }) {
       </div>
       <ProjectFields values={values} />
       {notes}
-      <p className="muted">A run that is under way keeps its agent, secrets and time-out.</p>
+      <p className="muted">A run that is under way keeps its agent, secrets and timeout.</p>
       <div className="pair">
         <AgentPicker
           hint="Only this agent can take the task."
@@ -91,7 +91,7 @@ function Fields({ task }: { task: Task }) {
         <Field label="Required capabilities" hint="Separate with commas.">
           {text('requiredCapabilities')}
         </Field>
-        <Field label="Time-out (s)" hint="0: no limit.">
+        <Field label="Timeout (s)" hint="0: no limit.">
           {number('timeoutSeconds', 0, 2_592_000)}
         </Field>
       </div>

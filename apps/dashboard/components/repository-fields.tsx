@@ -92,10 +92,8 @@ export function RepositoryFields({ of }: { of: Repository }) {
         {script('acceptance')}
       </Field>
       <div className="pair">
-        <Field label="Time-out of setup (s)">{text('setupTimeoutSeconds', seconds)}</Field>
-        <Field label="Time-out of acceptance (s)">
-          {text('acceptanceTimeoutSeconds', seconds)}
-        </Field>
+        <Field label="Timeout of setup (s)">{text('setupTimeoutSeconds', seconds)}</Field>
+        <Field label="Timeout of acceptance (s)">{text('acceptanceTimeoutSeconds', seconds)}</Field>
       </div>
       <Field label="Variables" hint="One NAME=value a line. The workspace can read them.">
         <textarea

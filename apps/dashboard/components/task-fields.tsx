@@ -56,7 +56,7 @@ export function TaskFields({ prefill, of }: TaskFieldsProps) {
           {number('priority', 1, 10)}
         </Field>
         <Field label="Maximum retries">{number('maxRetries', 0, 100)}</Field>
-        <Field label="Time-out (s)" hint="0: no limit. Empty: the limit of the server.">
+        <Field label="Timeout (s)" hint="0: no limit. Empty: the limit of the server.">
           {number('timeoutSeconds', 0, 2_592_000)}
         </Field>
       </div>

@@ -304,7 +304,7 @@ useCodeShop();
     expect(await step('prove', ended, { access: slow })).toMatchObject({
       outcome: 'red',
       exitCode: -1,
-      output: expect.stringContaining('time-out of 1 s'),
+      output: expect.stringContaining('timeout of 1 s'),
     });
   });
 

@@ -25,7 +25,7 @@ export interface Script extends Pick<SessionSpec, 'workspaceId' | 'prepare' | 'b
 }
 
 export interface ScriptEnd {
-  /** -1: a signal or the time-out ended it. */
+  /** -1: a signal or the timeout ended it. */
   exitCode: number;
   /** The end of its output. */
   output: string;
@@ -96,7 +96,7 @@ export async function runScript(
     });
     const stop = (): void => session.stop(GRACE_MS);
     const timer = setTimeout(() => {
-      take(`\nEnded after its time-out of ${timeoutSeconds} s\n`);
+      take(`\nEnded after its timeout of ${timeoutSeconds} s\n`);
       stop();
     }, timeoutSeconds * 1_000);
     signal?.addEventListener('abort', stop, { once: true });

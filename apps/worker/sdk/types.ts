@@ -127,7 +127,7 @@ export interface WorkerOptions {
   concurrency?: number;
   /** The folder of the worker's state; default `.drover/worker`. */
   dataDir?: string;
-  /** The seconds of a run whose task has no time-out; default no limit. */
+  /** The seconds of a run whose task has no timeout; default no limit. */
   timeoutSeconds?: number;
   /** The seconds for handlers to finish when the worker stops; default 10. */
   drainSeconds?: number;

@@ -112,7 +112,7 @@ export const LIFECYCLE = section('Status of workers', {
     'A crash is published where results are published, with `Worker crashed: {reason}`',
   ),
   exit137: holds('Exit code 137 is a memory failure and is retried'),
-  exit143: holds('Exit code 143 is a time-out and is retried'),
+  exit143: holds('Exit code 143 is a timeout and is retried'),
   exit1: holds('Exit code 1 is a general error'),
   exitMinus1: differs(
     'Exit code -1 (no infrastructure) is not retried',

@@ -155,7 +155,7 @@ export const WORKER_SHUTDOWN = section('Shutdown', {
     ),
   ),
   force: holds(
-    'After the time-out processes are killed',
+    'After the timeout, processes are killed',
     by(DRAIN, 'a second signal to a worker ends its runs at once and releases them'),
   ),
   stateIsKept: holds(

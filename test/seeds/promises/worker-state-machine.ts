@@ -70,7 +70,7 @@ export const RUN_COMMANDS = section('Commands', {
   heartbeat: holds('`heartbeat` keeps a worker alive'),
 });
 
-export const TIMEOUTS = section('Time-outs', {
+export const TIMEOUTS = section('Timeouts', {
   stale: differs(
     'A worker is stale after 5 minutes and dead after 15',
     'A run is `STALE` after 2 missed heartbeats. Its agent is dead after its threshold, 180 s by default. `heartbeatIntervalSeconds: 150` and `staleThresholdSeconds: 900` give the times of the document.',
@@ -80,7 +80,7 @@ export const TIMEOUTS = section('Time-outs', {
     ),
   ),
   processIsGone: holds(
-    'A worker whose process is gone is found without waiting for its time-out',
+    'A worker whose process is gone is found without waiting for its timeout',
     by(
       'apps/gateway/lives.int-spec.ts',
       'a restarted gateway adopts running sessions, and reports their end',

@@ -2,7 +2,7 @@ import { command, query } from '#lib/database';
 
 /** Maximum number of artifacts of a run. */
 export const MAX_ARTIFACTS_PER_RUN = 1_000;
-/** Time after the end of a run in which its agent still stores files, such as after a time-out. */
+/** Time after the end of a run in which its agent still stores files, such as after a timeout. */
 const GRACE = `interval '15 minutes'`;
 
 export interface ArtifactRow {

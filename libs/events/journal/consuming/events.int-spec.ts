@@ -135,7 +135,7 @@ async function listenTo(workspaceId: string): Promise<Message[]> {
   return heard;
 }
 
-/** The same with a connection without time-out, so that messages sent meanwhile arrive later. */
+/** The same with a connection without timeout, so that messages sent meanwhile arrive later. */
 async function listenPatientlyTo(workspaceId: string): Promise<Message[]> {
   const heard: Message[] = [];
   const connection = new Redis(valkey.url);

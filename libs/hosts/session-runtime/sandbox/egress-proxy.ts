@@ -79,7 +79,7 @@ export class EgressProxy {
     this.server = createServer({
       maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: HEADERS_MS,
-      // An upload can take long. A silent one ends by the time-out of its socket.
+      // An upload can take long. A silent one ends by the timeout of its socket.
       requestTimeout: 0,
     });
     this.server.maxConnections = MAX_CONNECTIONS;

@@ -213,7 +213,7 @@ describe('a run that is released after its deadline', () => {
   const endOf = async (runId: string) =>
     (await sql('SELECT state, end_reason, ended_at FROM task_runs WHERE id = $1', [runId])).rows[0];
 
-  it('a release after the deadline is a time-out and spends an attempt', async () => {
+  it('a release after the deadline is a timeout and spends an attempt', async () => {
     const { id, agent, runId } = await late({ maxRetries: 1, retryBackoffSeconds: 300 });
     const body = { reason: 'drain', checkpointData: { n: 7 } };
     const release = () => agent.api.post(`/runs/${runId}/release`, body);

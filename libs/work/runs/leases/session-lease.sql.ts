@@ -39,7 +39,7 @@ export interface SessionHeard {
  * Renews the leases of sessions that were heard. A task identifies its run only if the agent has
  * had no other run of it. Otherwise an earlier session could keep a later run alive. Locked rows
  * are being reported about or ended, and are skipped. The first sign of life of a session also
- * starts its time-out, because it may never report its start.
+ * starts its timeout, because it may never report its start.
  *
  * As the service role. Indexes: primary keys, task_runs_task_idx. $1 JSON array of SessionHeard.
  */

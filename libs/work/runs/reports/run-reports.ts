@@ -236,7 +236,7 @@ export class RunReports {
 
   /**
    * The run releases its task: unstarted, paused, or begun and not finished (a drain). Past its
-   * deadline the release counts as a time-out, and a replay is answered as one.
+   * deadline the release counts as a timeout, and a replay is answered as one.
    *
    * @param also runs in the same transaction, for ended runs as well: with it, these are not
    *   refused. It returns the seconds for which the task is not handed out again

@@ -311,7 +311,7 @@ describe('the lease of a basic session', () => {
     answer = spawned;
   });
 
-  it('a lease starts the time-out of a session that never reports its start', async () => {
+  it('a lease starts the timeout of a session that never reports its start', async () => {
     const { spawn, session } = await anUnknownSession({ timeoutSeconds: 600 });
     const { runId } = droverOf(spawn);
     await session.patch(`/runs/${runId}/progress`, { progressPercent: 1 });

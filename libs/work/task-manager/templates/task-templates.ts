@@ -202,7 +202,7 @@ export class TaskTemplates {
   }
 }
 
-/** Null means no limit for a time-out, and the default for every other field. */
+/** Null means no limit for a timeout, and the default for every other field. */
 function withoutNulls(task: TaskTemplate): TaskTemplate {
   const fields = Object.entries(task);
   return Object.fromEntries(

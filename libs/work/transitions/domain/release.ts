@@ -28,7 +28,7 @@ export type ReleasePlan =
  * A run that its own side releases after its deadline has timed out. If that were free, a process
  * that answers its deadline with a release would run forever.
  *
- * @param random a number in [0, 1), for the delay of a retry after a time-out
+ * @param random a number in [0, 1), for the delay of a retry after a timeout
  */
 export function planRelease(
   task: LockedTask,
@@ -44,13 +44,13 @@ export function planRelease(
   return planFreeRelease(task, release);
 }
 
-/** A draining gateway reports time-outs as such, so its other releases are none. */
+/** A draining gateway reports timeouts as such, so its other releases are none. */
 function isTimeOut(task: LockedTask, { kind }: Actor): boolean {
   if (task.status === 'PAUSED' || task.past_deadline !== true) return false;
   return kind === 'run' || kind === 'agent';
 }
 
-/** The same for a release that is no time-out. */
+/** The same for a release that is no timeout. */
 export function planFreeRelease(task: LockedTask, release: Release): ReleasePlan {
   const runId = task.run_id as string;
   const { retryAfterSeconds = 0 } = release;

@@ -9,7 +9,7 @@ import { basicResult, isUndelivered, toBasicRequest } from './basic-protocol.js'
 import { GatewayTokens, type Passport } from './gateway-tokens.js';
 
 const BREAKER = {
-  // Each call has its own time-out, which closes the connection too.
+  // Each call has its own timeout, which closes the connection too.
   timeout: false as const,
   errorThresholdPercentage: 50,
   volumeThreshold: 5,
