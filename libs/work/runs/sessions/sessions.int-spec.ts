@@ -174,8 +174,7 @@ describe('a ready task', () => {
     const { body: project } = await workspace.api.post<{ id: string }>('/projects', { name: 'P' });
     const ofProject = { network: 'allow', allowedHosts: ['a.example.com', 'b.example.com'] };
     expect((await workspace.api.patch(`/projects/${project.id}`, ofProject)).status).toBe(200);
-    const limits = { memoryMb: 512 };
-    const metadata = { network: 'allow', allowedHosts: ['a.example.com:*'], limits };
+    const metadata = { ...change, allowedHosts: ['a.example.com:*'], limits: { memoryMb: 512 } };
     await aPushAgent({ metadata, maxConcurrentTasks: 3 });
     const spawnOf = async (values: Record<string, unknown>) => {
       const { runId } = await taskIn('RUNNING', await aTask(values));
@@ -186,7 +185,7 @@ describe('a ready task', () => {
     expect(await spawnOf({ projectId: project.id, inputContext: ofTask })).toMatchObject({
       network: 'allow',
       allowedHosts: [above, ofProject.allowedHosts, ofTask.allowedHosts, agents],
-      limits,
+      limits: metadata.limits,
     });
     expect(await spawnOf({ inputContext: { network: 'host' } })).toMatchObject({
       network: 'allow',
