@@ -63,7 +63,7 @@ export default {
     '<rootDir>/test/support/exit-guard.mjs',
   ],
   testSequencer: '<rootDir>/test/support/sequencer.mjs',
-  // Ends what hangs. Slowness alone must not reach it: a loaded machine takes minutes for some tests.
+  // Ends tests that hang. A loaded machine takes minutes for some tests.
   testTimeout: 600_000,
   // A worker keeps what test files leave behind, such as cached code. One that has grown so large is
   // replaced.

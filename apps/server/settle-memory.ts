@@ -2,9 +2,9 @@ import { performance } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** The interval between two looks whether the server is idle, in ms. */
+/** The interval between two looks at the load, in ms. */
 const LOOK_MS = 30_000;
-/** The share of its time that an idle server works at most. */
+/** A server that works at most this share of its time is idle. */
 const IDLE = 0.1;
 
 /**

@@ -120,7 +120,10 @@ export function RepositoryFields({ of }: { of: Repository }) {
         </Field>
       </div>
       <div className="pair">
-        <Field label="Network of scripts">
+        <Field
+          label="Network"
+          hint="The most that sessions and scripts get, if the workspace and the project allow it."
+        >
           {choice('network', { none: 'None', allow: 'Allowed hosts', host: 'All of the host' })}
         </Field>
         <Field label="Allowed hosts" hint="Separate with commas.">

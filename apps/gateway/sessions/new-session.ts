@@ -143,11 +143,15 @@ function checkNetwork(field: string, value: unknown): Network | undefined {
   return value;
 }
 
-/** The limits that the task asks for, or else those of its agent. @param asked the fields with them */
+/**
+ * The limits that the task asks for, or else those of its agent.
+ *
+ * @param asked the fields with them, in the order in which they count
+ */
 function limitsOf(asked: [field: string, value: unknown][]): Pick<SessionOrder, 'limits'> {
   try {
-    const limits = asked.map(([field, value]) => readLimits(value, field));
-    return { limits: limits.find((one) => one !== undefined) };
+    const [field = '', value] = asked.find(([, limits]) => limits != null) ?? [];
+    return { limits: readLimits(value, field) };
   } catch (error) {
     if (!(error instanceof SpawnError)) throw error;
     const [field = '', ...words] = error.message.split(' ');

@@ -45,7 +45,10 @@ export function variablesOf(access: ScriptAccess, folder: string): Record<string
 /** The folder for files of programs, beside the working folder. */
 export const HOME_FOLDER = { name: HOME, isFolder: true } as const;
 
-/** Older servers send no `hostLists`, and the repository's own network. */
+/**
+ * Older servers send no `hostLists`. Their `network` and `allowedHosts` are those of the repository
+ * alone.
+ */
 export function reachOfRepository({
   network,
   allowedHosts,

@@ -138,7 +138,8 @@ async function sourcesOf(
 ): Promise<Source[]> {
   const { setup, variables, path, cachePaths } = access;
   const keyOf = (...from: string[]): string => {
-    const parts = JSON.stringify([setup, variables, path, cachePaths, ...from]);
+    const reach = reachOfRepository(access);
+    const parts = JSON.stringify([setup, variables, path, cachePaths, reach, ...from]);
     return createHash('sha256').update(parts).digest('hex').slice(0, 32);
   };
   const locks = await locksOf(commit, gitDir);

@@ -69,7 +69,7 @@ SELECT c.task_id, c.repository_id, c.state, c.version, c.target, c.branch,
   c.pull_request_url, c.pull_request_seen, c.step, c.step_generation, c.step_agent_id, c.step_until,
   c.step_attempts, c.created_at, c.submitted_at, c.review_due_at, c.approved_at, c.merged_at,
   c.closed_at, c.attempts_id, t.run_id IS NOT DISTINCT FROM u.id AS is_live, r.branch_pattern,
-  coalesce(t.agent ->> 'kind', a.name) AS agent
+  coalesce(t.agent ->> 'kind', a.name) AS agent, t.project_id
 FROM task_runs u
 JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = u.task_id
 JOIN agents a ON a.workspace_id = $1 AND a.id = u.agent_id
@@ -721,6 +721,9 @@ ORDER BY c.task_id DESC LIMIT $3
 SELECT c.task_id, c.head_commit FROM changes l
 JOIN changes c ON c.workspace_id = $1 AND c.repository_id = l.repository_id
   AND c.target = l.target AND c.task_id <> $2
+JOIN agent_tasks o ON o.workspace_id = $1 AND o.id = c.task_id
+JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = $2
+  AND t.project_id IS NOT DISTINCT FROM o.project_id
 WHERE l.workspace_id = $1 AND l.task_id = $2 AND l.step = 'land'
   AND c.step = 'land' AND c.step_due_at <= now() AND c.head_commit IS NOT NULL
   AND (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
@@ -878,8 +881,8 @@ JOIN agent_tasks t ON t.workspace_id = c.workspace_id AND t.id = c.task_id
 JOIN repositories r ON r.workspace_id = c.workspace_id AND r.id = c.repository_id
 WHERE c.workspace_id = $1 AND c.task_id = $2
 
--- words_of_change
-SELECT t.title, t.summary FROM agent_tasks t WHERE t.workspace_id = $1 AND t.id = $2
+-- task_of_change
+SELECT t.title, t.summary, t.project_id FROM agent_tasks t WHERE t.workspace_id = $1 AND t.id = $2
 
 -- words_of_reviewer
 SELECT t.id, t.agent_id, (((t.status = 'COMPLETED' OR (t.status = 'ARCHIVED' AND t.completed_at IS NOT NULL)) OR (t.status = 'FAILED' OR (t.status = 'ABORTED' AND t.retry_at IS NULL)

@@ -35,7 +35,7 @@ SELECT r.url, r.forge, r.forge_url, r.credential_kind FROM repositories r
 WHERE r.workspace_id = $1 AND r.id = $2 AND r.archived_at IS NULL
 FOR NO KEY UPDATE
 
--- network_of_repository
+-- network_of_project
 SELECT CASE WHEN (SELECT w.network FROM workspaces w WHERE w.id = $1) <> 'none' THEN (
     SELECT jsonb_build_array(jsonb_build_array(w.network, w.allowed_hosts)) ||
       CASE WHEN $2::uuid IS NULL THEN '[]' ELSE (

@@ -20,7 +20,7 @@ const SCRIPT = `
 it.each([0, 3])('Prisma loads once files can be opened again, after only %d could be', (spare) => {
   const node = `ulimit -n 256; exec "$0" --input-type=module -e "$1" "$2"`;
   const args = ['-c', node, process.execPath, SCRIPT, String(spare)];
-  // Node reads these files at some time, and warns if it cannot open them.
+  // Node opens the file of this variable late, and prints a warning if it cannot.
   const env = { ...process.env, NODE_EXTRA_CA_CERTS: undefined };
   const { stdout, stderr } = spawnSync('sh', args, { encoding: 'utf8', env, timeout: 50_000 });
   expect(stderr).toBe('');

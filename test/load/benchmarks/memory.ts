@@ -10,8 +10,8 @@ import type { Rig } from '../harness/rig.js';
 import type { Agent } from '../harness/site.js';
 import { createdPerSecond } from '../harness/tasks.js';
 
-/** An idle server gives memory back once, within this time. */
-const SETTLING_SECONDS = 40;
+/** A server gives memory back at its first or second look for idleness, one each 30 s. */
+const SETTLING_SECONDS = 70;
 const REST_SECONDS = 10;
 const BEAT_SECONDS = 20;
 const LOAD_SECONDS = 10;

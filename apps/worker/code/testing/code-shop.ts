@@ -100,6 +100,7 @@ export function accessTo(more: Partial<RepositoryAccess> = {}): RepositoryAccess
     secrets: { TOKEN: SECRET },
     network: 'none',
     allowedHosts: [],
+    hostLists: [],
     path: null,
     cachePaths: [],
     ...more,

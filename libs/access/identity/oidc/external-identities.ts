@@ -14,12 +14,12 @@ import { Revocations } from '../tokens/revocations.js';
 import type { ExternalIdentity } from './external-token.js';
 
 const UNCONFIRMED =
-  'An account has this address, and nobody confirmed that it is yours. Sign in to it with its ' +
-  'password, or ask an operator to confirm it with `drover user verify`.';
+  'An account has this address, and nobody confirmed that it is yours. Ask an operator to confirm it ' +
+  'with `drover user verify`';
 
 const WITH_PASSWORD =
   'The account with this address has a password. Single sign-on does not link such an account ' +
-  'while anybody can sign up. Sign in with the password.';
+  'while anybody can sign up. Ask an operator to set OPEN_SIGN_UP=false until you have signed in once';
 
 const OF_ANOTHER =
   'The account with this address belongs to another user of the identity provider. Ask an ' +
@@ -40,13 +40,15 @@ export class ExternalIdentities {
    */
   private readonly trustsPasswords: boolean;
   private readonly createsUsers: boolean;
+  private readonly orPassword: string;
 
   constructor(
     private readonly database: Database,
     private readonly revocations: Revocations,
     @Inject(CONFIG) config: Pick<Config, 'identity'>,
   ) {
-    const { openSignUp, oidcSignUp } = config.identity;
+    const { openSignUp, oidcSignUp, passwordSignIn } = config.identity;
+    this.orPassword = passwordSignIn ? ', or sign in with the password.' : '.';
     this.trustsPasswords = !openSignUp;
     this.createsUsers = openSignUp || oidcSignUp;
   }
@@ -104,9 +106,8 @@ export class ExternalIdentities {
     if (account === undefined) throw new DroverError('no_account');
     if (account.has_subject) throw new DroverError('email_taken', { detail: OF_ANOTHER });
     if (account.disabled) throw new DroverError('account_disabled');
-    throw new DroverError('email_taken', {
-      detail: account.verified ? WITH_PASSWORD : UNCONFIRMED,
-    });
+    const advice = account.verified ? WITH_PASSWORD : UNCONFIRMED;
+    throw new DroverError('email_taken', { detail: `${advice}${this.orPassword}` });
   }
 }
 

@@ -306,7 +306,7 @@ describe('open sign-up', () => {
       expect(later.body).toMatchObject({
         status: 409,
         code: 'email_taken',
-        detail: expect.stringContaining('Sign in with the password.'),
+        detail: expect.stringContaining('OPEN_SIGN_UP=false'),
       });
     } finally {
       await open.close();

@@ -206,13 +206,13 @@ export class ChangeSteps {
     const { output, text, reason, files } = report;
     if ([output, text, reason, files].every((one) => one === undefined)) return report;
     const tenant = this.database.tenant(workspaceId);
-    const [ofRun, access] = await Promise.all([
+    const [ofRun, secrets] = await Promise.all([
       change.run_id === null
         ? SecretValues.NONE
         : this.secrets.valuesOfRun(tenant, workspaceId, change.run_id),
-      this.repositories.access({ workspaceId, id: change.repository_id }).catch(() => undefined),
+      this.repositories.secretsOf({ workspaceId, id: change.repository_id }).catch(() => undefined),
     ]);
-    const values = ofRun.and(SecretValues.ofTexts(access ? secretTextsOf(access) : []));
+    const values = ofRun.and(SecretValues.ofTexts(secrets ? secretTextsOf(secrets) : []));
     const hide = (text: string) => values.redact(text);
     return {
       ...report,

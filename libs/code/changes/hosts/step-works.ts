@@ -3,7 +3,7 @@ import { Database, firstRow } from '#lib/database';
 import { Repositories } from '#lib/repositories';
 import { PullRequests } from '../forge/pull-requests.js';
 import { commitMessage, type StepWork, toHostChange, toNextChange } from './host-change.js';
-import { type ClaimedStep, nextToLand, wordsOfChange } from './steps.sql.js';
+import { type ClaimedStep, nextToLand, taskOfChange } from './steps.sql.js';
 
 /** Gathers what hosts need for their steps. */
 @Injectable()
@@ -18,12 +18,12 @@ export class StepWorks {
   async of(workspaceId: string, row: ClaimedStep): Promise<StepWork> {
     const { task_id: changeId, step_generation: generation, step: kind, step_until: until } = row;
     const tenant = this.database.tenant(workspaceId);
-    const [repository, words, after] = await Promise.all([
-      this.repositories.access({ workspaceId, id: row.repository_id }),
-      firstRow(tenant, wordsOfChange, [workspaceId, changeId]),
+    const task = await firstRow(tenant, taskOfChange, [workspaceId, changeId]);
+    const [repository, after] = await Promise.all([
+      this.repositories.access({ workspaceId, id: row.repository_id }, task?.project_id),
       kind === 'land' ? firstRow(tenant, nextToLand, [workspaceId, changeId]) : undefined,
     ]);
-    const { title, summary } = words ?? { title: changeId, summary: null };
+    const { title, summary } = task ?? { title: changeId, summary: null };
     const message = commitMessage({ title, summary }, row);
     const step = { changeId, kind, generation, until };
     const pullRequest = await this.pullRequests.workOf(workspaceId, row, repository);

@@ -230,8 +230,9 @@ RETURNING c.task_id`,
 );
 
 /**
- * The change that a host gets after the one that it lands, as long as nothing changes. Indexes:
- * primary key, changes_step_idx. $1 workspace, $2 the change that lands.
+ * The change that a host gets after the one that it lands, as long as nothing changes. A host proves
+ * it with the network of the one before, so their tasks have one project. Indexes: primary keys,
+ * changes_step_idx. $1 workspace, $2 the change that lands.
  */
 export const nextToLand = query<{ task_id: string; head_commit: string }>(
   'next_to_land',
@@ -239,6 +240,9 @@ export const nextToLand = query<{ task_id: string; head_commit: string }>(
 SELECT c.task_id, c.head_commit FROM changes l
 JOIN changes c ON c.workspace_id = $1 AND c.repository_id = l.repository_id
   AND c.target = l.target AND c.task_id <> $2
+JOIN agent_tasks o ON o.workspace_id = $1 AND o.id = c.task_id
+JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = $2
+  AND t.project_id IS NOT DISTINCT FROM o.project_id
 WHERE l.workspace_id = $1 AND l.task_id = $2 AND l.step = 'land'
   AND c.step = 'land' AND c.step_due_at <= now() AND c.head_commit IS NOT NULL
   AND ${IS_OF_NO_PAUSED_TYPE}
@@ -246,8 +250,12 @@ ORDER BY c.approved_at, c.task_id
 LIMIT 1`,
 );
 
-/** What the commit of a change says. Index: primary key. $1 workspace, $2 task. */
-export const wordsOfChange = query<{ title: string; summary: string | null }>(
-  'words_of_change',
-  `SELECT t.title, t.summary FROM agent_tasks t WHERE t.workspace_id = $1 AND t.id = $2`,
+/** The project of a change, and what its commit says. Index: primary key. $1 workspace, $2 task. */
+export const taskOfChange = query<{
+  title: string;
+  summary: string | null;
+  project_id: string | null;
+}>(
+  'task_of_change',
+  `SELECT t.title, t.summary, t.project_id FROM agent_tasks t WHERE t.workspace_id = $1 AND t.id = $2`,
 );

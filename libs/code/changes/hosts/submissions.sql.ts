@@ -6,6 +6,8 @@ export type ChangeOfRun = (ChangeRow | { [Name in keyof ChangeRow]: null }) & {
   is_live: boolean;
   branch_pattern: string | null;
   agent: string;
+  /** That of its task. */
+  project_id: string | null;
 };
 
 /**
@@ -16,7 +18,7 @@ export const changeOfRun = query<ChangeOfRun>(
   'change_of_run',
   `
 SELECT ${CHANGE_COLUMNS}, t.run_id IS NOT DISTINCT FROM u.id AS is_live, r.branch_pattern,
-  coalesce(t.agent ->> 'kind', a.name) AS agent
+  coalesce(t.agent ->> 'kind', a.name) AS agent, t.project_id
 FROM task_runs u
 JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = u.task_id
 JOIN agents a ON a.workspace_id = $1 AND a.id = u.agent_id

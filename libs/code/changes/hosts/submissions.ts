@@ -63,7 +63,7 @@ export class Submissions {
     const [named, feedback, repository] = await Promise.all([
       firstRow(tenant, nameBranch, [workspaceId, row.task_id, branch]),
       tenant.rows(feedbackOfChange, [workspaceId, row.task_id]),
-      this.repositories.access({ workspaceId, id: row.repository_id }),
+      this.repositories.access({ workspaceId, id: row.repository_id }, row.project_id),
     ]);
     const change = toHostChange({ ...row, branch: named?.branch ?? branch });
     const { pull_request_url: pullRequestUrl } = row;

@@ -83,6 +83,7 @@ it('scripts get no network that the workspace or the project refuses', async () 
   const path = `/repositories/${id}`;
   expect((await workspace.api.patch(path, own)).body).toMatchObject(own);
   expect(await networkNow()).toEqual(['none', []]);
+  expect(await last()).toMatchObject({ findings: [{ name: 'push' }, { name: 'network' }] });
   const above = { network: 'allow', allowedHosts: ['*.example.com'] };
   expect((await workspace.api.patch(`/workspaces/${workspace.id}`, above)).status).toBe(200);
   expect(await networkNow()).toEqual(['allow', [['npm.example.com'], ['*.example.com']]]);
@@ -92,6 +93,9 @@ it('scripts get no network that the workspace or the project refuses', async () 
   const ofProject = { network: 'host' };
   expect((await workspace.api.patch(`/projects/${shop.id}`, ofProject)).status).toBe(200);
   expect(await networkNow()).toEqual(['allow', [['npm.example.com'], ['*.example.com']]]);
+  expect(await last()).toMatchObject({ findings: [{ name: 'push' }] });
+  expect((await workspace.api.patch(path, { network: 'host' })).status).toBe(200);
+  expect(await networkNow()).toEqual(['allow', [['*.example.com']]]);
 });
 
 it('only hosts with git that ask for checks get one, and a lost one is given again', async () => {

@@ -116,14 +116,27 @@ export class RepositoryChecks {
   async report(held: HeldCheck, findings: readonly Finding[]): Promise<RepositoryCheckView> {
     const { workspaceId } = held.agent;
     const place = { workspaceId, id: held.repositoryId };
-    const access = await this.repositories.access(place).catch(() => undefined);
-    const values = SecretValues.ofTexts(access ? secretTextsOf(access) : []);
+    const secrets = await this.repositories.secretsOf(place).catch(() => undefined);
+    const values = SecretValues.ofTexts(secrets ? secretTextsOf(secrets) : []);
     const shown = findings.map(({ message, advice, ...finding }) => ({
       ...finding,
       message: values.redact(message),
       ...(advice !== undefined && { advice: values.redact(advice) }),
     }));
-    return this.end(held, shown);
+    return this.end(held, [...shown, ...(await this.findingsOfNetwork(place))]);
+  }
+
+  /** A host learns only what all levels allow together. */
+  private async findingsOfNetwork(place: { workspaceId: string; id: string }): Promise<Finding[]> {
+    const { network } = await this.repositories.get(place, place.id);
+    const allowed = await this.repositories.networkOf(place);
+    if (allowed === network) return [];
+    const message =
+      `The network of the repository is ${network}, but its project and the workspace allow ` +
+      `${allowed} together`;
+    const advice =
+      'Run `drover workspace set --network`, and `drover project set ID --network` if the repository has a project';
+    return [{ name: 'network', outcome: 'warning', message, advice }];
   }
 
   private async end(held: HeldCheck, findings: readonly Finding[]): Promise<RepositoryCheckView> {

@@ -1,4 +1,4 @@
-import type { Credentials, RepositoryAccess } from './repository.js';
+import type { Credentials, RepositorySecretValues } from './repository.js';
 import type { FieldError } from './repository-change.js';
 
 export interface CredentialsRequest {
@@ -42,7 +42,11 @@ export function readCredentials(
 }
 
 /** The secrets of a repository as texts. */
-export function secretTextsOf({ credentials, signingKey, secrets }: RepositoryAccess): string[] {
+export function secretTextsOf({
+  credentials,
+  signingKey,
+  secrets,
+}: RepositorySecretValues): string[] {
   const token = credentials?.kind === 'token' ? [credentials.token] : [];
   const key = credentials?.kind === 'ssh' ? [credentials.privateKey] : [];
   const signing = signingKey === null ? [] : [signingKey];

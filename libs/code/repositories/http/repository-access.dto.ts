@@ -17,9 +17,15 @@ class CredentialsDto {
 export class RepositoryAccessDto extends RepositoryPartsDto {
   @ApiProperty({
     enum: NETWORKS,
-    description: 'The most that the repository, its project and the workspace allow together',
+    description:
+      'The most that the repository, its project, the project of the task and the workspace allow together',
   })
   declare network: Network;
+  @ApiProperty({
+    type: [String],
+    description: 'The hosts that stand in every list of `hostLists`, for older workers',
+  })
+  declare allowedHosts: string[];
   @ApiProperty({
     type: 'array',
     items: { type: 'array', items: { type: 'string' } },

@@ -47,7 +47,11 @@ export class RepositoryPartsDto implements RepositoryParts {
   @ApiProperty() acceptanceTimeoutSeconds!: number;
   @ApiProperty({ ...TEXTS, description: 'Variables of sessions and scripts' })
   variables!: Record<string, string>;
-  @ApiProperty({ enum: NETWORKS, description: 'The most that sessions, setup and acceptance get' })
+  @ApiProperty({
+    enum: NETWORKS,
+    description:
+      'The most that sessions, setup and acceptance get, if the workspace and the project allow it',
+  })
   network!: Network;
   @ApiProperty({ type: [String], description: 'The hosts that they reach with `allow`' })
   allowedHosts!: string[];

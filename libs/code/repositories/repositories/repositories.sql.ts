@@ -30,11 +30,11 @@ FOR NO KEY UPDATE`,
 );
 
 /**
- * The network that workspace and project allow the scripts of a repository. Indexes: primary keys.
- * $1 workspace, $2 project or NULL.
+ * The network that workspace and project allow sessions and scripts. Indexes: primary keys. $1
+ * workspace, $2 project or NULL.
  */
-export const networkOfRepository = query<{ levels: NetworkLevels | null }>(
-  'network_of_repository',
+export const networkOfProject = query<{ levels: NetworkLevels | null }>(
+  'network_of_project',
   `
 SELECT ${networkLevels('$1', '$2::uuid')} AS levels`,
 );

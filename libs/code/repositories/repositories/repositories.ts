@@ -5,6 +5,7 @@ import {
   type Caller,
   DroverError,
   idOfCursor,
+  type Network,
   newId,
   type Page,
   type Reach,
@@ -22,7 +23,7 @@ import type {
   RepositoryView,
 } from '../domain/repository.js';
 import { errorsOf, goesElsewhere } from '../domain/repository-change.js';
-import { lockRepository, networkOfRepository, repositoriesAtForge } from './repositories.sql.js';
+import { lockRepository, networkOfProject, repositoriesAtForge } from './repositories.sql.js';
 import { REPOSITORY_FIELDS, toParts, toView } from './repository-view.js';
 
 interface SecretsRequest extends Partial<Omit<RepositorySecretValues, 'credentials'>> {
@@ -183,27 +184,51 @@ export class Repositories {
 
   /**
    * All that a host needs for a repository, with its secrets. The network is what the repository,
-   * its project and the workspace allow together.
+   * its project, the project of the task and the workspace allow together.
    *
+   * @param taskProjectId the project of the task whose code the host runs, if there is a task
    * @throws DroverError `repository_not_found`, `secrets_unreadable`
    */
-  async access({ workspaceId, id }: Place): Promise<RepositoryAccess> {
+  async access(
+    { workspaceId, id }: Place,
+    taskProjectId: string | null = null,
+  ): Promise<RepositoryAccess> {
     const view = await this.get({ workspaceId }, id);
     const tenant = this.database.tenant(workspaceId);
-    const [values, reach] = await Promise.all([
+    const [values, { network, allowedHosts }] = await Promise.all([
       this.open(tenant, { workspaceId, id }),
-      this.reachOf(tenant, workspaceId, view),
+      this.reachOf(tenant, workspaceId, view, taskProjectId),
     ]);
-    const { network, allowedHosts: hostLists } = reach;
-    return { ...toParts(view), network, hostLists: hostLists.map((list) => [...list]), ...values };
+    const hostLists = allowedHosts.map((list) => [...list]);
+    return { ...toParts(view), network, allowedHosts: inAll(hostLists), hostLists, ...values };
   }
 
-  private async reachOf(sql: SqlRunner, workspaceId: string, view: RepositoryView): Promise<Reach> {
-    const { network, allowedHosts, projectId } = view;
+  /** @throws DroverError `repository_not_found`, `secrets_unreadable` */
+  secretsOf(place: Place): Promise<RepositorySecretValues> {
+    return this.open(this.database.tenant(place.workspaceId), place);
+  }
+
+  /** What the repository, its project and the workspace allow. @throws DroverError `repository_not_found` */
+  async networkOf({ workspaceId, id }: Place): Promise<Network> {
+    const view = await this.get({ workspaceId }, id);
+    const tenant = this.database.tenant(workspaceId);
+    return (await this.reachOf(tenant, workspaceId, view, null)).network;
+  }
+
+  private async reachOf(
+    sql: SqlRunner,
+    workspaceId: string,
+    { network, allowedHosts, projectId }: RepositoryView,
+    taskProjectId: string | null,
+  ): Promise<Reach> {
     // Most repositories need no query.
     if (network === 'none') return reachOf(network, []);
-    const above = await firstRow(sql, networkOfRepository, [workspaceId, projectId]);
-    return strictestReach(reachOf(network, allowedHosts), reachOfLevels(above?.levels ?? null));
+    const projects = new Set([projectId, taskProjectId ?? projectId]);
+    const above = await Promise.all(
+      [...projects].map((project) => firstRow(sql, networkOfProject, [workspaceId, project])),
+    );
+    const levels = above.map((row) => reachOfLevels(row?.levels ?? null));
+    return strictestReach(reachOf(network, allowedHosts), ...levels);
   }
 
   /** @throws DroverError `secrets_unreadable` */
@@ -222,6 +247,11 @@ export class Repositories {
     const errors = errorsOf(settings, credentials, this.config.repositories.folders);
     if (errors.length > 0) throw new DroverError('validation_failed', { errors });
   }
+}
+
+/** Older workers know one list. It has the hosts that every list names literally. */
+function inAll([first = [], ...others]: string[][]): string[] {
+  return first.filter((host) => others.every((list) => list.includes(host)));
 }
 
 /** @throws DroverError `validation_failed` */

@@ -46,7 +46,7 @@ export interface SessionMetadata {
   network?: Network;
   /** With `allow` only: the session reaches the hosts that every list names. */
   allowedHosts?: Reach['allowedHosts'];
-  /** The limits of the agent's sessions, as it was registered with them. Those of a task come first. */
+  /** The limits in the agent's metadata, unchecked. They count if the task names none. */
   limits?: unknown;
   model?: string;
   /** The model's tier; null for a model without a price. */
