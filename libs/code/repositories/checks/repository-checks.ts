@@ -135,7 +135,7 @@ export class RepositoryChecks {
       `The network of the repository is ${network}, but its project and the workspace allow ` +
       `${allowed} together`;
     const advice =
-      'Run `drover workspace set --network`, and `drover project set ID --network` if the repository has a project';
+      'Run `drover workspace set --network`, and `drover project set ID --network` if the repository has a project.';
     return [{ name: 'network', outcome: 'warning', message, advice }];
   }
 
