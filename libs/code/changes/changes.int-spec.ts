@@ -387,3 +387,51 @@ describe('a task that ends otherwise', () => {
     await scene.holdsEverything();
   });
 });
+
+describe('the project of a change', () => {
+  const ofProject = async () => {
+    const { api } = scene.workspace;
+    expect((await api.patch(`/workspaces/${scene.id}`, { network: 'host' })).status).toBe(200);
+    const { body } = await api.post<{ id: string }>('/projects', { name: 'Closed' });
+    const host = await scene.workspace.newAgent({ capabilities: ['git'] });
+    const repositoryId = await repository({ network: 'host', review: 'none' });
+    const submittedChange = async (projectId?: string) => {
+      const id = await scene.task({ repositoryId, projectId });
+      const held = await start(await scene.claim(host, id));
+      const access = (await repositoryOf(held)).body.repository;
+      await submitted(held, commit(1));
+      return { id, access };
+    };
+    return { api, host, project: body.id, submittedChange };
+  };
+
+  it('a project without network refuses it to setup and proof', async () => {
+    const { api, host, project, submittedChange } = await ofProject();
+    const closed = { network: 'none', hostLists: [] };
+    const { id, access } = await submittedChange(project);
+    expect(access).toMatchObject(closed);
+    const proof = await step(host);
+    expect(proof).toMatchObject({ step: { changeId: id }, repository: closed });
+    expect((await api.patch(`/projects/${project}`, { network: 'host' })).status).toBe(200);
+    expect((await report(host, proof!, { outcome: 'released' })).status).toBe(200);
+    expect(await step(host)).toMatchObject({ repository: { network: 'host' } });
+  });
+
+  it('a host proves ahead of its turn only a change of the same project', async () => {
+    const { host, project, submittedChange } = await ofProject();
+    const { id: first } = await submittedChange();
+    await done(host, 'prove', green(commit(1)));
+    const landing = await step(host);
+    const { id: second } = await submittedChange(project);
+    await done(host, 'prove', green(commit(1)));
+    expect((await report(host, landing!, { outcome: 'released' })).status).toBe(200);
+    const again = await step(host);
+    expect(again).toMatchObject({ step: { kind: 'land', changeId: first }, next: null });
+    await scene.sql(`UPDATE agent_tasks SET project_id = NULL WHERE id = $1`, second);
+    expect((await report(host, again!, { outcome: 'released' })).status).toBe(200);
+    expect(await step(host)).toMatchObject({
+      step: { kind: 'land', changeId: first },
+      next: { changeId: second },
+    });
+  });
+});

@@ -22,20 +22,8 @@ beforeEach(async () => {
 });
 afterAll(() => server.stop());
 
-const {
-  repository,
-  working,
-  start,
-  repositoryOf,
-  submitted,
-  step,
-  report,
-  done,
-  change,
-  review,
-  approve,
-  inReview,
-} = changesIn(() => scene);
+const { working, start, submitted, step, report, done, change, review, approve, inReview } =
+  changesIn(() => scene);
 
 const cancel = (id: string) => scene.workspace.api.post(`/agent-tasks/${id}/cancel`, {});
 const retry = (id: string) => scene.workspace.api.post(`/agent-tasks/${id}/retry`, {});
@@ -249,22 +237,4 @@ it('the task of a reviewing agent is cancelled when a person is first, or the ch
     await scene.sql(`UPDATE changes SET step_due_at = 'infinity' WHERE step IS NOT NULL`);
   }
   await scene.holdsEverything();
-});
-
-it('setup and proof of a change get no network that the project of its task refuses', async () => {
-  const { api } = scene.workspace;
-  expect((await api.patch(`/workspaces/${scene.id}`, { network: 'host' })).status).toBe(200);
-  const { body: project } = await api.post<{ id: string }>('/projects', { name: 'Closed' });
-  const repositoryId = await repository({ network: 'host' });
-  const host = await scene.workspace.newAgent({ capabilities: ['git'] });
-  const id = await scene.task({ repositoryId, projectId: project.id });
-  const held = await start(await scene.claim(host, id));
-  const closed = { network: 'none', hostLists: [] };
-  expect((await repositoryOf(held)).body.repository).toMatchObject(closed);
-  await submitted(held, commit(1));
-  const proof = await step(host);
-  expect(proof).toMatchObject({ step: { changeId: id }, repository: closed });
-  expect((await api.patch(`/projects/${project.id}`, { network: 'host' })).status).toBe(200);
-  expect((await report(host, proof!, { outcome: 'released' })).status).toBe(200);
-  expect(await step(host)).toMatchObject({ repository: { network: 'host' } });
 });

@@ -6,7 +6,7 @@ export type ChangeOfRun = (ChangeRow | { [Name in keyof ChangeRow]: null }) & {
   is_live: boolean;
   branch_pattern: string | null;
   agent: string;
-  /** That of its task. */
+  /** The project of its task. */
   project_id: string | null;
 };
 
