@@ -128,11 +128,10 @@ export class RepositoryChecks {
 
   /** A host learns only what all levels allow together. */
   private async findingsOfNetwork(place: { workspaceId: string; id: string }): Promise<Finding[]> {
-    const { network } = await this.repositories.get(place, place.id);
-    const allowed = await this.repositories.networkOf(place);
-    if (allowed === network) return [];
+    const { own, allowed } = await this.repositories.networksOf(place);
+    if (allowed === own) return [];
     const message =
-      `The network of the repository is ${network}, but its project and the workspace allow ` +
+      `The network of the repository is ${own}, but its project and the workspace allow ` +
       `${allowed} together`;
     const advice =
       'Run `drover workspace set --network`, and `drover project set ID --network` if the repository has a project.';

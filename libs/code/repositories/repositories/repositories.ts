@@ -208,11 +208,17 @@ export class Repositories {
     return this.open(this.database.tenant(place.workspaceId), place);
   }
 
-  /** What the repository, its project and the workspace allow. @throws DroverError `repository_not_found` */
-  async networkOf({ workspaceId, id }: Place): Promise<Network> {
+  /**
+   * The network of the repository, and the network that it, its project and the workspace allow
+   * together.
+   *
+   * @throws DroverError `repository_not_found`
+   */
+  async networksOf({ workspaceId, id }: Place): Promise<{ own: Network; allowed: Network }> {
     const view = await this.get({ workspaceId }, id);
     const tenant = this.database.tenant(workspaceId);
-    return (await this.reachOf(tenant, workspaceId, view, null)).network;
+    const { network: allowed } = await this.reachOf(tenant, workspaceId, view, null);
+    return { own: view.network, allowed };
   }
 
   private async reachOf(

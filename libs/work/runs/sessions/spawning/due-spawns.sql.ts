@@ -32,7 +32,7 @@ export interface DueSpawn extends RoutedRow {
   /** The values in the agent's metadata. */
   agent_network: string | null;
   agent_allowed_hosts: unknown;
-  /** Those of the agent's metadata, unchecked; null if it has none. */
+  /** `limits` of the agent's metadata, unchecked; null if it has none. */
   agent_limits: unknown;
   /** The token version of its agent: the session's token ends with the agent's tokens. */
   token_version: number;
