@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { newId } from '#lib/kernel';
 import { apiClient } from '../../../../test/support/api-client.js';
+import { aProject } from '../../../../test/support/factories.js';
 import { soundServer, type TestServer } from '../../../../test/support/sound-server.js';
 import { Scene } from '../../coordinator/testing/scene.js';
 
@@ -81,5 +83,30 @@ it('a task with a repository has the acceptance of that', async () => {
   expect(await scene.workspace.api.post('/agent-tasks', task)).toMatchObject({
     status: 400,
     body: { errors: [{ field: 'acceptanceScript' }] },
+  });
+});
+
+it("a task stays in the project of its repository, and moves freely with a workspace's", async () => {
+  const { api, id: workspaceId } = scene.workspace;
+  const [own, other] = [
+    await aProject(server.db.owner, workspaceId),
+    await aProject(server.db.owner, workspaceId),
+  ];
+  const taskOf = async (settings: object): Promise<string> => {
+    const repository = { name: newId(), url: 'https://example.com/shop.git', ...settings };
+    const { body } = await api.post<{ id: string }>('/repositories', repository);
+    return scene.task({ repositoryId: body.id, projectId: own });
+  };
+  const [bound, free] = [await taskOf({ projectId: own }), await taskOf({})];
+  for (const projectId of [other, null]) {
+    expect(await api.patch(`/agent-tasks/${bound}`, { projectId, title: 'Moved' })).toMatchObject({
+      status: 400,
+      body: { errors: [{ field: 'projectId', message: expect.stringContaining('repository') }] },
+    });
+    expect((await api.patch(`/agent-tasks/${free}`, { projectId })).status).toBe(200);
+  }
+  expect(await scene.read(bound)).toMatchObject({
+    projectId: own,
+    title: expect.not.stringContaining('Moved'),
   });
 });

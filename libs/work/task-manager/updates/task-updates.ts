@@ -6,6 +6,7 @@ import { illegalCommand } from '../commands/illegal-command.js';
 import { TaskCommands } from '../commands/task-commands.js';
 import { plansOf, refuseArchived } from '../creation/refuse-archived.js';
 import { modelOf, refuseModels } from '../creation/refuse-models.js';
+import { refuseOtherProject } from '../creation/refuse-repositories.js';
 import { DECIDE, type TaskCommand } from '../domain/commands.js';
 import { type LockedTask, lockTasks, type TaskStatus } from '#lib/transitions';
 import { refuseSecretRouting, SECRET_FIELDS } from '../domain/task-secrets.js';
@@ -63,7 +64,8 @@ export class TaskUpdates {
    *
    * @throws DroverError `task_not_found`, `version_mismatch`, `task_closed`, `agent_not_found`,
    *   `agent_terminated`, `project_not_found`, `project_archived`, `milestone_not_found`,
-   *   `milestone_archived`, `model_not_allowed`, `illegal_transition`, `secrets_unreadable`
+   *   `milestone_archived`, `model_not_allowed`, `validation_failed` if its repository is for another
+   *   project, `illegal_transition`, `secrets_unreadable`
    */
   async update(caller: Caller, id: string, request: UpdateRequest): Promise<TaskView> {
     const { workspaceId } = caller;
@@ -121,11 +123,8 @@ export class TaskUpdates {
     if (opensSecrets) refuseSecretRouting({ ...plan.next, taskType: task.taskType }, '');
     const named = plansOf(plan.next).filter(({ kind }) => plan.changed.includes(`${kind}Id`));
     await refuseArchived(tx, workspaceId, named);
-    const model = modelOf(task);
-    if (model !== undefined && plan.changed.includes('projectId')) {
-      const { projectId } = plan.next;
-      await refuseModels(tx, workspaceId, [{ model, projectId, field: 'projectId' }]);
-    }
+    if (plan.changed.includes('projectId'))
+      await refuseProject(tx, task, { projectId: plan.next.projectId, field: 'projectId' });
     const sealed = opensSecrets
       ? await this.secrets.sealed(row, plan)
       : { shown: {}, originals: [] };
@@ -203,6 +202,19 @@ async function lockedRow(
   const row = await firstRow(tx, taskViews, [caller.workspaceId, [id]]);
   if (!row) throw new DroverError('task_not_found');
   return row;
+}
+
+/** @throws DroverError `model_not_allowed`, `validation_failed` */
+async function refuseProject(
+  tx: Transaction,
+  task: TaskView,
+  next: { projectId: string | null; field: string },
+): Promise<void> {
+  const { workspaceId, repositoryId } = task;
+  const model = modelOf(task);
+  if (model !== undefined) await refuseModels(tx, workspaceId, [{ model, ...next }]);
+  if (repositoryId !== null)
+    await refuseOtherProject(tx, workspaceId, { id: repositoryId, ...next });
 }
 
 function checkVersion(task: { version: number }, ifVersion: number | undefined): void {

@@ -338,7 +338,11 @@ export class UpdateTaskDto implements TaskUpdate {
   })
   timeoutSeconds?: number | null;
 
-  @Id('projects', { optional: true, nullable: true })
+  @Id('projects', {
+    optional: true,
+    nullable: true,
+    description: 'A task whose repository is for one project stays in this project.',
+  })
   projectId?: string | null;
 
   @Id('milestones', {
