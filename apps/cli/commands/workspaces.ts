@@ -178,7 +178,7 @@ const uninvite: CommandSpec = {
 
 const remove: CommandSpec = {
   usage: 'remove <member>',
-  summary: 'Remove a member, revoke their keys and tokens, and disable their hooks',
+  summary: 'Remove a member, revoke their agent tokens, and disable their hooks',
   options: [['--keep-hooks', 'keep their webhooks and inbound hooks enabled']],
   examples: ['workspace remove ann@example.org'],
   run: async (cli, [userId = ''], flags) => {
