@@ -294,6 +294,11 @@ describe('the steps of a change', () => {
       obstacle: 'The checkout is dirty.',
     });
     expect(await scene.events('change.obstructed')).toHaveLength(1);
+    // The host of the second one dies, and the first one is due again before its lease has ended.
+    expect(await step(held.agent)).toMatchObject({ step: { changeId: second } });
+    await scene.sql('UPDATE changes SET step_due_at = now() WHERE task_id = $1', first);
+    expect(await step(blocker!)).toBeUndefined();
+    await scene.sql('UPDATE changes SET step_until = now() WHERE task_id = $1', second!);
     await done(held.agent, 'land', { outcome: 'merged', commit: commit('d') });
     expect(await change(second!)).toMatchObject({ state: 'MERGED' });
     expect((await review(first, 'merge')).status).toBe(200);

@@ -231,7 +231,9 @@ it('the task of a reviewing agent is cancelled when a person is first, or the ch
     const [held, reviewing] = await asked();
     expect(await scene.read(reviewing)).toMatchObject({ status: 'PENDING' });
     expect((await end(held.id)).status).toBe(200);
+    await scene.sql(`UPDATE changes SET obstacle = 'Known' WHERE task_id = $1`, held.id);
     expect(await scene.recover()).toMatchObject({ agentReviews: 1 });
+    expect(await scene.events('change.obstructed')).toEqual([]);
     expect(await scene.read(reviewing)).toMatchObject({ status: 'ABORTED' });
     expect(await scene.recover()).toMatchObject({ agentReviews: 0 });
     await scene.sql(`UPDATE changes SET step_due_at = 'infinity' WHERE step IS NOT NULL`);

@@ -3,6 +3,7 @@
 -- approvals_of_change
 SELECT v.author FROM change_reviews v
 WHERE v.workspace_id = $1 AND v.task_id = $2 AND v.revision = $3 AND v.verdict = 'approved'
+ORDER BY v.id
 
 -- ask_reviewer_again
 UPDATE changes c SET review_step = 'ask', obstacle = NULL, step_attempts = 0, updated_at = now(),
@@ -94,7 +95,7 @@ WITH first_landings AS MATERIALIZED (
     OR (SELECT (t.task_type || '') <> ALL (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) FROM agent_tasks t
       WHERE t.workspace_id = $1 AND t.id = c.task_id))
-  ORDER BY c.repository_id, c.target, c.approved_at, c.task_id
+  ORDER BY c.repository_id, c.target, c.step_agent_id IS NULL, c.approved_at, c.task_id
 ),
 due AS MATERIALIZED (
   SELECT c.task_id FROM changes c
@@ -399,13 +400,13 @@ WITH c AS (
     version = c.version + 1,
     step_attempts = CASE c.state WHEN 'IN_REVIEW' THEN 0 ELSE c.step_attempts END
   WHERE c.workspace_id = $1 AND c.task_id = $2
-  RETURNING c.*
+  RETURNING c.*, old.obstacle AS earlier_obstacle
 ),
 journaled AS (
   INSERT INTO journal (workspace_id, event, task_id, run_id, level, message, details, actor_kind)
   SELECT c.workspace_id, 'change.obstructed', c.task_id, c.run_id, 'WARN', left(c.obstacle, 500), jsonb_build_object('state', c.state, 'obstacle', c.obstacle, 'repositoryId', c.repository_id, 'revision', c.revision,
   'branch', c.branch, 'headCommit', c.head_commit), 'coordinator'
-  FROM (SELECT * FROM c WHERE c.obstacle IS NOT NULL) c
+  FROM (SELECT * FROM c WHERE c.obstacle IS DISTINCT FROM c.earlier_obstacle AND c.obstacle IS NOT NULL) c
 )
 SELECT task_id FROM c
 
@@ -824,9 +825,12 @@ RETURNING c.task_id
 UPDATE changes c SET step_agent_id = NULL, step_until = NULL, obstacle = $6, updated_at = now(),
   version = c.version + 1, step_generation = c.step_generation + 1,
   step_attempts = c.step_attempts + $7::boolean::int, step_hurried = false,
-  step_waits_since = CASE WHEN $8::boolean THEN coalesce(c.step_waits_since, now()) END,
-  step_overdue = $8::boolean AND c.step_waits_since IS NOT NULL AND (c.step_overdue
-    OR $9::boolean AND c.step_waits_since < now() - interval '3600 seconds'),
+  step_waits_since = CASE WHEN $8::boolean THEN coalesce(c.step_waits_since, now())
+    WHEN NOT $7::boolean THEN c.step_waits_since END,
+  step_overdue = c.step_waits_since IS NOT NULL AND CASE
+    WHEN $8::boolean THEN c.step_overdue
+      OR $9::boolean AND c.step_waits_since < now() - interval '3600 seconds'
+    ELSE NOT $7::boolean AND c.step_overdue END,
   step_due_at = CASE WHEN $5::float8 IS NULL THEN 'infinity' WHEN c.step_hurried THEN now()
     ELSE now() + make_interval(secs => greatest($5::float8, CASE WHEN $8::boolean THEN greatest(
       least(extract(epoch FROM now() - coalesce(c.step_waits_since, now()))::float8 / 4,
@@ -852,7 +856,8 @@ RETURNING c.step_until
 
 -- retry_step
 UPDATE changes c SET step_attempts = 0, step_waits_since = NULL, step_overdue = false,
-  obstacle = NULL, updated_at = now(), version = c.version + 1, step_due_at = CASE WHEN c.step = 'remove' AND c.step_attempts = 0
+  obstacle = NULL, updated_at = now(), version = c.version + 1,
+  step_due_at = CASE WHEN c.step = 'remove' AND c.step_attempts = 0 AND c.step_waits_since IS NULL
     THEN c.step_due_at ELSE now() END
 WHERE c.workspace_id = $1 AND c.task_id = $2 AND c.step_agent_id IS NULL
 RETURNING c.task_id

@@ -284,6 +284,11 @@ it('a merge that waits for its forge is looked at less often, at once after an e
     await report(held.agent, await next(held), wait);
     expect(await attention()).toMatchObject({ obstructedChanges: 1 });
   }
+  // A host that stops gives its step back, and the wait goes on.
+  await report(held.agent, await next(held), { outcome: 'released' });
+  expect(await attention()).toMatchObject({ obstructedChanges: 1 });
+  await report(held.agent, await next(held), missing);
+  expect(await secondsUntilDue(held)).toBeGreaterThan(500);
   expect(await scene.events('change.obstructed')).toMatchObject([{ obstacle: missing.reason }]);
   // The event comes after the host has read the forge.
   const again = await next(held);
@@ -321,6 +326,9 @@ it('a synchronisation that fails keeps the obstacles of others', async () => {
   for (const more of [{ waitSeconds: 60 }, {}]) {
     const limited = { outcome: 'blocked', reason: 'The forge limits requests', ...more };
     await report(held.agent, await next(held), limited);
+    expect(await change(held.id)).toMatchObject({ obstacle: other });
+    // A person can ask for no merge of a change in review, and the obstacle stays.
+    expect(await review(held.id, 'merge')).toMatchObject({ status: 409 });
     expect(await change(held.id)).toMatchObject({ obstacle: other });
   }
   await synced(held);

@@ -23,9 +23,9 @@ interface StepClaim {
 /** Work of a host: a step of a change, or a check of a repository. */
 export type HostWork = StepWork | CheckWork;
 
-/** A due time can come, or a wake-up get lost: a waiting claim looks again, in ms. */
+/** In ms. A waiting claim looks again, because a step becomes due or a wake-up is lost. */
 const LOOK_AGAIN_MS = { min: 1_000, spread: 1_000 };
-/** Two hosts that take changes of one branch at once: the second looks again. */
+/** If two hosts take changes of one branch at once, the second looks again, at most so often. */
 const MAX_COLLISIONS = 5;
 
 /** Gives hosts the steps of changes, with leases. */
@@ -61,7 +61,7 @@ export class StepClaims implements OnModuleDestroy, BeforeApplicationShutdown {
    * Gives a host the next step or check, or waits for one. Undefined if there is none in time.
    *
    * @param gone aborts when the client has closed its connection
-   * @throws DroverError `token_revoked`
+   * @throws DroverError `token_revoked`, `secrets_unreadable`
    */
   async claim(request: StepClaim, gone: AbortSignal): Promise<HostWork | undefined> {
     const { agent } = request;
@@ -112,7 +112,7 @@ export class StepClaims implements OnModuleDestroy, BeforeApplicationShutdown {
     }
   }
 
-  /** A step whose repository cannot be opened is given back. */
+  /** If the repository of a step cannot be opened, the step counts as failed, and is due later. */
   private async workOf(agent: AgentCaller, row: ClaimedStep): Promise<StepWork> {
     try {
       return await this.works.of(agent.workspaceId, row);

@@ -26,7 +26,8 @@ const IS_OF_NO_PAUSED_TYPE = `(${pausedTypes('$1')} = '{}'
  * Gives a host the step that is due, if there is one: merges before proofs before others, and the
  * change that has waited longest. A host whose lease has ended loses its step. One change of a
  * branch lands at a time, in the order of approvals: a later one does not pass one that another host
- * is about to get. If two hosts take two, changes_landing_key refuses the second.
+ * is about to get. A change whose host is lost comes first, because no other one lands before its
+ * next host has looked. If two hosts take two, changes_landing_key refuses the second.
  *
  * A pause of the installation, the workspace or the type of the task gives no step.
  *
@@ -43,7 +44,7 @@ WITH first_landings AS MATERIALIZED (
   SELECT DISTINCT ON (c.repository_id, c.target) c.task_id FROM changes c
   WHERE c.workspace_id = $1 AND c.step = 'land' AND c.step_due_at <= now()
     AND ${IS_OF_NO_PAUSED_TYPE}
-  ORDER BY c.repository_id, c.target, c.approved_at, c.task_id
+  ORDER BY c.repository_id, c.target, c.step_agent_id IS NULL, c.approved_at, c.task_id
 ),
 due AS MATERIALIZED (
   SELECT c.task_id FROM changes c
@@ -128,7 +129,9 @@ const OVERDUE_SECONDS = 3_600;
 /**
  * A host gives a step back that it did not finish. Something that happened at the forge meanwhile
  * makes it due at once. Waits grow with their time, and with the number of merges at forges in the
- * workspace. A server of the version before ends a wait without step_overdue.
+ * workspace. A step that its host gives back (released) keeps its wait. A server of the version
+ * before does not reset step_overdue when it ends a wait, so step_overdue counts only together with
+ * step_waits_since.
  *
  * Under the task's lock. Indexes: primary key, changes_pull_request_idx. Measured with 100,000
  * finished changes and 100 that wait: 0.2 ms. $1 workspace, $2 change, $3 agent, $4 generation,
@@ -142,9 +145,12 @@ export const postponeStep = command<{ is_newly_overdue: boolean }>(
 UPDATE changes c SET step_agent_id = NULL, step_until = NULL, obstacle = $6, updated_at = now(),
   version = c.version + 1, step_generation = c.step_generation + 1,
   step_attempts = c.step_attempts + $7::boolean::int, step_hurried = false,
-  step_waits_since = CASE WHEN $8::boolean THEN coalesce(c.step_waits_since, now()) END,
-  step_overdue = $8::boolean AND c.step_waits_since IS NOT NULL AND (c.step_overdue
-    OR $9::boolean AND c.step_waits_since < now() - interval '${OVERDUE_SECONDS} seconds'),
+  step_waits_since = CASE WHEN $8::boolean THEN coalesce(c.step_waits_since, now())
+    WHEN NOT $7::boolean THEN c.step_waits_since END,
+  step_overdue = c.step_waits_since IS NOT NULL AND CASE
+    WHEN $8::boolean THEN c.step_overdue
+      OR $9::boolean AND c.step_waits_since < now() - interval '${OVERDUE_SECONDS} seconds'
+    ELSE NOT $7::boolean AND c.step_overdue END,
   step_due_at = CASE WHEN $5::float8 IS NULL THEN 'infinity' WHEN c.step_hurried THEN now()
     ELSE now() + make_interval(secs => greatest($5::float8, CASE WHEN $8::boolean THEN greatest(
       least(extract(epoch FROM now() - coalesce(c.step_waits_since, now()))::float8 / 4,
@@ -183,7 +189,8 @@ SELECT task_id FROM c`,
 /**
  * The branch of a change was removed. A retried task begins with the target. The host of a closed
  * change has looked: it is not on its target. The planned commits stay, because a later removal
- * looks for them again. Under the task's lock. Index: primary key. $1 workspace, $2 change, $3 agent, $4 generation.
+ * looks for them again. Under the task's lock. Index: primary key. $1 workspace, $2 change,
+ * $3 agent, $4 generation.
  */
 export const endRemoval = command<{ task_id: string }>(
   'end_removal',
@@ -203,7 +210,8 @@ RETURNING c.task_id`,
 /**
  * A synchronisation has ended, and the next one is due later. A change that has failed, has lost
  * its pull request, or whose repository has no forge any more, gets none. The interval grows with
- * the pull requests of the workspace. An obstacle of others stays: it is there without an attempt.
+ * the pull requests of the workspace. The obstacle of a synchronisation comes with attempts, and ends
+ * here. Any other one stays.
  * Under the task's lock. Indexes: primary key, changes_pull_request_idx. $1 workspace, $2 change,
  * $3 agent, $4 generation, $5 seconds.
  */

@@ -4,7 +4,10 @@ import { isOver, journalRow } from '#lib/transitions';
 import type { ChangeState } from '../domain/change-state.js';
 import { CHANGE_FIELDS } from '../store/change-transition.sql.js';
 
-/** In seconds, after a failure. Only then has a change an obstacle beside its `review_step`. */
+/**
+ * In seconds. While a change has an obstacle, for instance after a failure, its review is due this
+ * long after the last update of the change.
+ */
 const RETRY_AFTER = 30;
 
 /** SQL: an agent must be asked, or its task has ended. */
@@ -81,7 +84,8 @@ RETURNING c.task_id`,
 );
 
 /**
- * The step failed, and is due again later. The obstacle is none of a synchronisation. Index: primary key. $1 workspace, $2 change, $3 why.
+ * The step failed, and is due again later. The obstacle is none of a synchronisation. Index:
+ * primary key. $1 workspace, $2 change, $3 why.
  */
 export const postponeReview = command<{ task_id: string }>(
   'postpone_review',
@@ -122,8 +126,8 @@ RETURNING c.task_id`,
 );
 
 /**
- * The verdict was taken, with an obstacle for people if there is none. Under the task's lock. Index:
- * primary key. $1 workspace, $2 change, $3 obstacle or NULL.
+ * The review by an agent has ended. Without a verdict, $3 tells people why, once. Under the task's
+ * lock. Index: primary key. $1 workspace, $2 change, $3 obstacle or NULL.
  */
 export const endAgentReview = command<{ task_id: string }>(
   'end_agent_review',
@@ -133,7 +137,7 @@ WITH c AS (
     version = c.version + 1,
     step_attempts = CASE c.state WHEN 'IN_REVIEW' THEN 0 ELSE c.step_attempts END
   WHERE c.workspace_id = $1 AND c.task_id = $2
-  RETURNING c.*
+  RETURNING c.*, old.obstacle AS earlier_obstacle
 ),
 journaled AS (
   ${journalRow(
@@ -147,7 +151,7 @@ journaled AS (
       details: `jsonb_build_object('state', c.state, 'obstacle', c.obstacle, ${CHANGE_FIELDS})`,
       actor_kind: "'coordinator'",
     },
-    '(SELECT * FROM c WHERE c.obstacle IS NOT NULL) c',
+    '(SELECT * FROM c WHERE c.obstacle IS DISTINCT FROM c.earlier_obstacle AND c.obstacle IS NOT NULL) c',
   )}
 )
 SELECT task_id FROM c`,

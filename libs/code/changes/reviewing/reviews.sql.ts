@@ -18,7 +18,8 @@ export const retryStep = command<{ task_id: string }>(
   'retry_step',
   `
 UPDATE changes c SET step_attempts = 0, step_waits_since = NULL, step_overdue = false,
-  obstacle = NULL, updated_at = now(), version = c.version + 1, step_due_at = CASE WHEN c.step = 'remove' AND c.step_attempts = 0
+  obstacle = NULL, updated_at = now(), version = c.version + 1,
+  step_due_at = CASE WHEN c.step = 'remove' AND c.step_attempts = 0 AND c.step_waits_since IS NULL
     THEN c.step_due_at ELSE now() END
 WHERE c.workspace_id = $1 AND c.task_id = $2 AND c.step_agent_id IS NULL
 RETURNING c.task_id`,

@@ -93,7 +93,8 @@ export class Reviews {
   merge(caller: Caller, id: string): Promise<WholeChange> {
     return this.within(caller, id, async (tx, by, change) => {
       if (change.state === 'MERGED' && change.step === null) return;
-      const isIdle = change.step === 'sync' && change.obstacle === null;
+      // The obstacle of a synchronisation comes with attempts. Any other one stays.
+      const isIdle = change.step === 'sync' && change.step_attempts === 0;
       if (change.step === null || isIdle) throw illegalChange(change.state, 'MERGED');
       await tx.rows(retryStep, [by.workspaceId, id]);
     });

@@ -68,14 +68,15 @@ ORDER BY v.id`,
 );
 
 /**
- * Who approved a commit of a change. Index: change_reviews_change_idx. $1 workspace, $2 change,
+ * Who approved a commit of a change, the latest last. Index: change_reviews_change_idx. $1 workspace, $2 change,
  * $3 revision.
  */
 export const approvalsOfChange = query<{ author: string }>(
   'approvals_of_change',
   `
 SELECT v.author FROM change_reviews v
-WHERE v.workspace_id = $1 AND v.task_id = $2 AND v.revision = $3 AND v.verdict = 'approved'`,
+WHERE v.workspace_id = $1 AND v.task_id = $2 AND v.revision = $3 AND v.verdict = 'approved'
+ORDER BY v.id`,
 );
 
 /**
