@@ -49,7 +49,7 @@ export function isApproved(review: Review, { person, agent }: Approvals): boolea
 
 /** In seconds, of a step that a host could not finish. */
 const STEP_BACKOFF = { first: 15, most: 300 };
-/** Then a person has to ask again. */
+/** If the attempt with this number or a later one fails, a person must ask again. */
 export const MAX_STEP_ATTEMPTS = 5;
 
 /** @param attempts before this one */

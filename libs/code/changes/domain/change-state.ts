@@ -10,7 +10,7 @@ export const CHANGE_EDGES = {
   APPROVED: ['MERGED', 'WORKING', 'FAILED', 'CLOSED'],
   // Its branch stays, so that its task can be retried on it.
   FAILED: ['WORKING', 'CLOSED'],
-  // Its task ended while a host merged it, and the commit is on the target.
+  // MERGED from here: its task ended while a host merged it, and the commit is on the target.
   CLOSED: ['WORKING', 'MERGED'],
   MERGED: [],
 } as const satisfies Record<string, readonly string[]>;

@@ -86,6 +86,11 @@ describe('the words of a pull request', () => {
       '\\`@all #7\\`',
       'a ``` @all\n\n#7 ``` b',
       '<b>\n```\n@all #7\n```\n</b>',
+      '`a\nb` @all #7 `c`',
+      '`a``b` @all #7 `c`',
+      '````\n```\n````\n@all #7\n```',
+      '~~~\n```\n~~~\n@all #7\n```',
+      '```\n``` \n@all #7\n```',
     ]) {
       expect(bodyOf(change({ summary: evasion }))).not.toMatch(/#\d|@\w/);
     }
@@ -107,6 +112,11 @@ describe('the words of a pull request', () => {
       'a red proof',
       [proof({ verdict: 'red', exitCode: 3, durationMs: 10 })],
       { state: 'failure', description: 'Acceptance failed with exit code 3 in 1 s' },
+    ],
+    [
+      'a proof that ended without an exit code',
+      [proof({ verdict: 'red', exitCode: -1, durationMs: 10 })],
+      { state: 'failure', description: 'Acceptance failed in 1 s' },
     ],
   ] as const)('the status of %s', (_, reviews, status) => {
     expect(statusOf(change({ reviews }))).toMatchObject(status);

@@ -3,7 +3,7 @@ import type { ChangeState } from './change-state.js';
 import { withoutReferences } from './references.js';
 import type { ChangeComment, ReviewView } from './review.js';
 
-/** What a host makes of the pull request of a change. PullRequestWorkDto describes its fields. */
+/** What the pull request of a change must be. PullRequestWorkDto describes its fields. */
 export interface PullRequestWork {
   number: number | null;
   seen: string | null;
@@ -94,7 +94,9 @@ export function statusOf(change: DescribedChange): PullRequestWork['status'] {
       proof.exitCode === null ? 'There are no acceptance commands' : 'Acceptance succeeded';
     return { state: 'success', description: `${is}${seconds}`, url };
   }
-  const code = proof.exitCode === null ? '' : ` with exit code ${proof.exitCode}`;
+  // -1: the commands ended without an exit code.
+  const hasCode = proof.exitCode !== null && proof.exitCode >= 0;
+  const code = hasCode ? ` with exit code ${proof.exitCode}` : '';
   return { state: 'failure', description: `Acceptance failed${code}${seconds}`, url };
 }
 

@@ -1,3 +1,4 @@
+import { cut } from '#lib/kernel';
 import type { RepositoryAccess } from '#lib/repositories/domain';
 import type { ChangeState, Step } from '../domain/change-state.js';
 import type { PullRequestWork } from '../domain/pull-request-words.js';
@@ -79,11 +80,10 @@ export function commitMessage(
   { title, summary }: { title: string; summary: string | null },
   { task_id: task, run_id: run }: Pick<ChangeRow, 'task_id' | 'run_id'>,
 ): string {
-  const line = title.replaceAll(/\s+/g, ' ').trim();
-  const subject = line.length <= MAX_SUBJECT ? line : `${line.slice(0, MAX_SUBJECT - 1)}…`;
+  const line = cut(title.replaceAll(/\s+/g, ' ').trim(), MAX_SUBJECT);
   const trailers = [`Drover-Task: ${task}`, ...(run === null ? [] : [`Drover-Run: ${run}`])];
   return (
-    [subject, withoutReferences(summary?.trim() ?? ''), trailers.join('\n')]
+    [withoutReferences(line), withoutReferences(summary?.trim() ?? ''), trailers.join('\n')]
       .filter(Boolean)
       .join('\n\n') + '\n'
   );
