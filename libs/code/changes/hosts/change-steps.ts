@@ -38,7 +38,7 @@ export class ChangeSteps {
   /**
    * Under a pause that ends runs the host loses the step, and ends its sessions.
    *
-   * @throws DroverError `stale_step`
+   * @throws DroverError `change_not_found`, `stale_step`
    */
   async renew(held: HeldStep): Promise<{ until: Date; next: NextChange | null }> {
     const { until } = await this.extend(held, renewStep, []);
@@ -52,17 +52,17 @@ export class ChangeSteps {
    * Records the commit that the host is about to push to the target. Under a pause that ends runs
    * the host loses the step.
    *
-   * @throws DroverError `stale_step`
+   * @throws DroverError `change_not_found`, `stale_step`
    */
   plan(held: HeldStep, landingCommit: string): Promise<{ until: Date }> {
     return this.extend(held, planLanding, [landingCommit]);
   }
 
   /**
-   * A host has looked: the change is not on its target. It does so before anything that people said
-   * meanwhile counts.
+   * A host has looked: the change is not on its target. A host looks before it passes on a request
+   * for changes that people made meanwhile.
    *
-   * @throws DroverError `stale_step`
+   * @throws DroverError `change_not_found`, `stale_step`
    */
   notLanded(held: HeldStep): Promise<{ until: Date }> {
     return this.extend(held, noteNotLanded, []);
@@ -144,7 +144,7 @@ export class ChangeSteps {
     // A synchronisation holds nobody up, and goes on by itself.
     const isFinal = outcome === 'failed' && change.step !== 'sync';
     const isLast = isFinal && attempts + 1 >= MAX_STEP_ATTEMPTS;
-    // A synchronisation marks its own obstacle by its attempts. One of others stays.
+    // The obstacle of a synchronisation comes with attempts. An obstacle without attempts stays.
     const isOfOthers = change.step === 'sync' && attempts === 0 && change.obstacle !== null;
     if (isOfOthers && outcome !== 'released') {
       const seconds = waitSeconds ?? this.config.tasks.forgePollSeconds;
@@ -210,7 +210,13 @@ export class ChangeSteps {
       change.run_id === null
         ? SecretValues.NONE
         : this.secrets.valuesOfRun(tenant, workspaceId, change.run_id),
-      this.repositories.secretsOf({ workspaceId, id: change.repository_id }).catch(() => undefined),
+      this.repositories
+        .secretsOf({ workspaceId, id: change.repository_id })
+        .catch((error: unknown) => {
+          // Nobody can open these secrets, so there is nothing to look for.
+          if (error instanceof DroverError && error.code === 'secrets_unreadable') return undefined;
+          throw error;
+        }),
     ]);
     const values = ofRun.and(SecretValues.ofTexts(secrets ? secretTextsOf(secrets) : []));
     const hide = (text: string) => values.redact(text);

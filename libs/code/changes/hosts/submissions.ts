@@ -80,7 +80,7 @@ export class Submissions {
    */
   async submit(by: Reporter, request: SubmitRequest): Promise<HostChange> {
     const { workspaceId, runId, agentId } = by;
-    const before = await this.changeOf(by);
+    await this.changeOf(by);
     const submitted: Submitted = await this.secrets.clean(by, request);
     const submitting = this.database.tenant(workspaceId).transaction(async (tx) => {
       const task = await firstRow(tx, lockLeasedTask, [workspaceId, runId, agentId]);
@@ -93,7 +93,8 @@ export class Submissions {
     });
     const isNew = await this.secrets.writtenAtEnd(by, submitting);
     if (isNew) this.wake(workspaceId);
-    const after = isNew ? await this.changeOf(by) : before;
+    // Another request of this run can have committed while this one waited for the lock.
+    const after = await this.changeOf(by);
     const isRepeated = after.run_id === runId && after.head_commit === request.headCommit;
     const isEmpty = after.state === 'CLOSED' && request.filesChanged === 0;
     if (!isNew && !isRepeated && !isEmpty) return refuseReport(this.database, by);

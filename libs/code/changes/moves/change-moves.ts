@@ -40,7 +40,7 @@ export interface NewReview {
   comments?: readonly ChangeComment[];
   exitCode?: number;
   durationMs?: number;
-  /** Of a person at a forge: its id there. */
+  /** The id of a review that was made at a forge, as in github:review:1. */
   externalId?: string;
 }
 
@@ -167,12 +167,12 @@ export class ChangeMoves {
     return this.closeAttempts(tx, by, others, change);
   }
 
-  /** The change is not on its target: an approved attempt that waited for that goes on. */
+  /** The change is not on its target. An attempt with all approvals that waited for it goes on. */
   async resumeAttempts(tx: Transaction, by: Mover, change: LockedChange): Promise<AfterCommit> {
     const { workspaceId } = by;
     for (const { task_id: id, state } of await this.otherAttempts(tx, by, change)) {
       const other = state === 'IN_REVIEW' && (await firstRow(tx, lockChange, [workspaceId, id]));
-      // As whyUnclear says it.
+      // The obstacle that whyUnclear makes ends with the id of the attempt.
       if (!other || !other.obstacle?.endsWith(change.task_id)) continue;
       const approvals = await tx.rows(approvalsOfChange, [workspaceId, id, other.revision]);
       const authors = approvals.map(({ author }) => author);
@@ -244,7 +244,7 @@ export class ChangeMoves {
     const message =
       to === 'WORKING'
         ? WHY[why]
-        : `${WHY[why]}, after ${revisions.max} revisions without a person`;
+        : `${WHY[why]}, after ${revisions.max} ${revisions.max === 1 ? 'revision' : 'revisions'} without a person`;
     const by = { workspaceId, actor };
     await this.move(tx, by, change, to, { reason: why, message, unattended_revisions });
     const common = { workspaceId, taskId: change.task_id, actor, message };

@@ -5,7 +5,7 @@ import { idsOfOtherAttempts } from './attempts.sql.js';
 
 /**
  * Locks a change with its task, and the tasks of the other attempts at it: an approval closes them.
- * Two approvals so take turns.
+ * So two approvals take turns.
  */
 export async function lockWithAttempts(
   tx: Transaction,

@@ -87,8 +87,23 @@ export class AgentReviews {
       // Full queues empty. Other refusals need a person.
       if (!(error instanceof DroverError) || error.code === 'queue_full') throw error;
       this.logger.warn('A reviewing agent could not be asked', { workspaceId, changeId, error });
-      await tenant.rows(endAgentReview, [workspaceId, changeId, noVerdict(change)]);
+      await this.giveUp(workspaceId, changeId, change);
     }
+  }
+
+  /** No agent can review the commit, if it is still the one to review. */
+  private async giveUp(
+    workspaceId: string,
+    changeId: string,
+    asked: ChangeToReview,
+  ): Promise<void> {
+    await this.database.tenant(workspaceId).transaction(async (tx) => {
+      await lockTasks(tx, workspaceId, [changeId]);
+      const now = await firstRow(tx, lockChange, [workspaceId, changeId]);
+      if (now?.state !== 'IN_REVIEW' || now.review_step !== 'ask') return;
+      if (now.head_commit !== asked.head_commit) return;
+      await tx.rows(endAgentReview, [workspaceId, changeId, noVerdict(asked)]);
+    });
   }
 
   private async take(workspaceId: string, changeId: string): Promise<void> {
@@ -138,7 +153,10 @@ export class AgentReviews {
     if (runId === null) return '';
     const found = await this.artifacts
       .open(workspaceId, { runId, name: DIFF_OF_CHANGE })
-      .catch(() => undefined);
+      .catch((error: unknown) => {
+        if (error instanceof DroverError && error.code === 'artifact_not_found') return undefined;
+        throw error;
+      });
     return found === undefined ? '(The diff is not available.)' : textOf(found.content);
   }
 }
