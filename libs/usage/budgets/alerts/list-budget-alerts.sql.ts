@@ -1,12 +1,12 @@
 import { query } from '#lib/database';
 
-/** A threshold that a budget has reached. Tokens are bigints as text. */
+/** A threshold that a budget has reached. Tokens and `percent_used` are bigints as text. */
 export interface AlertRow {
   id: string;
   created_at: Date;
   level: 'warning' | 'critical';
   threshold: number;
-  percent_used: number;
+  percent_used: string;
   allocated: string;
   consumed: string;
   message: string;

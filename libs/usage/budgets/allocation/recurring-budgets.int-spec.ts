@@ -82,6 +82,12 @@ describe('a recurring budget', () => {
     expect(await change({ recurrence: null })).toMatchObject({
       body: { recurrence: null, periodEnd: changed.body['periodEnd'], version: budget.version + 2 },
     });
+    // The coordinator has announced its end, and does not do so again.
+    const { owner } = server.db;
+    await owner.query('UPDATE usage_budgets SET due_at = NULL WHERE id = $1', [budget.id]);
+    expect((await change({ recurrence: null })).status).toBe(200);
+    const due = 'SELECT due_at FROM usage_budgets WHERE id = $1';
+    expect((await owner.query(due, [budget.id])).rows).toEqual([{ due_at: null }]);
   });
 
   it.each([

@@ -79,7 +79,8 @@ WITH wanted AS MATERIALIZED (
     CASE WHEN NOT $10::boolean THEN coalesce($8, c.every) END AS every,
     CASE WHEN NOT $10::boolean THEN coalesce($9, c.time_zone) END AS time_zone,
     CASE WHEN NOT $10::boolean THEN coalesce(a.first_start, c.first_start) END AS first_start,
-    num_nonnulls($4::timestamptz, $5::timestamptz, $8::text) > 0 OR $10::boolean AS is_moved
+    num_nonnulls($4::timestamptz, $5::timestamptz, $8::text) > 0
+      OR $10::boolean AND c.every IS NOT NULL AS is_moved
   FROM usage_budgets c CROSS JOIN ${recurrenceOf('$8', '$9', '$4')}
   WHERE c.workspace_id = $1 AND c.id = $2
 ),

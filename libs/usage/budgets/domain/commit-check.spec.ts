@@ -29,7 +29,7 @@ describe('the check before a commit', () => {
       'stop',
       /^110 % of the budget of its workspace/,
     ],
-  ])('says of %s: %s', (_, budgets, advice, message) => {
+  ])('the check of %s gives its advice and its reason', (_, budgets, advice, message) => {
     expect(check(budgets)).toMatchObject({ advice, message: expect.stringMatching(message) });
   });
 

@@ -40,6 +40,11 @@ describe('settle', () => {
       ...([0n, [{ consumed: 1_200n, reserved: -1_000n }]] as const),
     ],
     [
+      'more, of a budget whose period is over with too little left',
+      ...([{ tokens: 1_200n }, { allocated: 1_100n, consumed: 1_000n, isActive: false }] as const),
+      ...([250n, [{ consumed: 0n, reserved: -750n }]] as const),
+    ],
+    [
       'more, by a run that has ended',
       ...([{ tokens: 1_200n, isLive: false, held: 0n }, { reserved: 0n }] as const),
       ...([0n, [{ consumed: 1_200n, reserved: 0n }]] as const),

@@ -66,7 +66,7 @@ const GROWTH_DIVISOR = 4n;
 /**
  * Takes usage from the hold of its run first, and charges it to every budget that covers the task
  * now. A live run that has used up its hold takes another quarter of its estimate from each budget
- * that it holds, if all of them have that much left. A run that holds single requests returns the
+ * that it holds, if all of them with an active period have that much left. A run that holds single requests returns the
  * rest of the bounds of the ended ones instead. Usage is charged in any case.
  */
 export function settle(
@@ -116,8 +116,8 @@ function growHold(
   if (!run.isLive || run.tokens === 0n || held > 0n || run.heldOf.length === 0) return 0n;
   const wanted = max(run.estimate / GROWTH_DIVISOR, 1n);
   const own = accounts.filter(({ budget }) => run.heldOf.includes(budget.id));
-  if (own.length < run.heldOf.length || own.some((account) => availableIn(account) < wanted))
-    return 0n;
+  const lacks = (account: Account) => account.budget.isActive && availableIn(account) < wanted;
+  if (own.length < run.heldOf.length || own.some(lacks)) return 0n;
   for (const account of own) account.reserved += wanted;
   return wanted;
 }
