@@ -24,7 +24,7 @@ export function dueTimesOf(rule: ScheduleRule): DueTimes {
 
 /** @returns the reason why the expression is refused; undefined if it is valid */
 export function whyNoCron(expression: string): string | undefined {
-  // The library replaces it by the time at which it reads the expression.
+  // Vixie cron has no "?". The library would read it as "*".
   if (expression.includes('?')) return 'must not contain "?"';
   try {
     const first = cronOf(expression, 'UTC').nextRun(new Date());
@@ -37,7 +37,8 @@ export function whyNoCron(expression: string): string | undefined {
 
 /**
  * Fixed times (`30 2 * * *`) are due once a day: at the end of a gap that contains them, and in the
- * first of two equal hours. Expressions with `*` in minutes or hours follow the elapsed time.
+ * first of two equal hours. Expressions with `*` or `/` in seconds, minutes or hours follow the
+ * elapsed time.
  */
 function cronOf(expression: string, timezone: string): Cron {
   return new Cron(expression, {

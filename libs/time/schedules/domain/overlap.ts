@@ -26,7 +26,7 @@ export function decideOverlap(
   if (overlap === 'queue' && occurrences === 1) return { kind: 'wait', for: ids };
   const detail =
     overlap === 'queue'
-      ? 'An earlier due time waits already'
+      ? 'An earlier due time is already waiting'
       : 'A task of an earlier due time has not finished';
   return { kind: 'skip', detail };
 }

@@ -13,13 +13,14 @@ const everyMinute = dueTimesOf({
 });
 
 it.each([
-  ['in time', 'none', minute(10, 59), { kind: 'start', next: minute(11) }],
-  ['late and missed', 'none', minute(20, 30), { kind: 'miss', next: minute(20) }],
-  ['before the last one', 'last', minute(20, 30), { kind: 'miss', next: minute(20) }],
-  ['within the limit', 'all', minute(12, 30), { kind: 'start', next: minute(11) }],
-  ['beyond the limit', 'all', minute(20, 30), { kind: 'miss', next: minute(18) }],
-] as const)('a due time that is %s', (_, missed, now, plan) => {
-  const schedule = { dueAt: minute(10), startAt: minute(10), missed, missedLimit: 3 };
+  ['in time starts', 'none', minute(10, 59), { kind: 'start', next: minute(11) }],
+  ['that is late is missed', 'none', minute(20, 30), { kind: 'miss', next: minute(20) }],
+  ['before the last one is missed', 'last', minute(20, 30), { kind: 'miss', next: minute(20) }],
+  ['within the limit starts', 'all', minute(12, 30), { kind: 'start', next: minute(11) }],
+  ['beyond the limit is missed', 'all', minute(20, 30), { kind: 'miss', next: minute(18) }],
+] as const)('a due time %s with the policy %s', (_, missed, now, plan) => {
+  const at = minute(10);
+  const schedule = { dueAt: at, startAt: at, jitterSeconds: 0, missed, missedLimit: 3 };
   expect(planDue(schedule, everyMinute, now)).toEqual(plan);
 });
 
@@ -31,20 +32,29 @@ it('the last missed due time of a day starts late', () => {
     anchoredAt: new Date(0),
   });
   const dueAt = new Date('2027-06-01T07:00:00Z');
-  const schedule = { dueAt, startAt: dueAt, missed: 'last', missedLimit: 1 } as const;
+  const schedule = {
+    dueAt,
+    startAt: dueAt,
+    jitterSeconds: 0,
+    missed: 'last',
+    missedLimit: 1,
+  } as const;
   const plan = planDue(schedule, daily, new Date('2027-06-01T20:00:00Z'));
   expect(plan).toEqual({ kind: 'start', next: new Date('2027-06-02T07:00:00Z') });
 });
 
-it('the jitter delays the lateness, and is the same for every server', () => {
+it('lateness counts from the start with jitter, which is the same on every server', () => {
   const [id, dueAt] = ['0198c5a0-1111-7000-8000-000000000001', minute(10)];
   const startAt = startOf(id, dueAt, 600);
   expect(startAt).toEqual(startOf(id, dueAt, 600));
   expect(startAt.getTime() - dueAt.getTime()).toBeGreaterThan(0);
   expect(startAt.getTime() - dueAt.getTime()).toBeLessThan(600_000);
   expect(startOf(id, minute(11), 600).getTime()).not.toBe(startAt.getTime() + 60_000);
-  const schedule = { dueAt, startAt, missed: 'none', missedLimit: 1 } as const;
+  const schedule = { dueAt, startAt, jitterSeconds: 600, missed: 'none', missedLimit: 1 } as const;
   expect(planDue(schedule, everyMinute, startAt).kind).toBe('start');
+  // A later due time can still start in time with its own jitter.
+  const late = new Date(startAt.getTime() + 61_000);
+  expect(planDue(schedule, everyMinute, late)).toEqual({ kind: 'miss', next: minute(11) });
 });
 
 it.each([

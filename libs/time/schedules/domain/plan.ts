@@ -9,15 +9,17 @@ export interface DueSchedule {
   dueAt: Date;
   /** `dueAt` with its jitter, or later if it had to wait. */
   startAt: Date;
+  /** Maximum delay of a start in seconds. */
+  jitterSeconds: number;
   missed: MissedPolicy;
   /** Maximum number of missed due times that start with the policy `all`. */
   missedLimit: number;
 }
 
-/** The next step of a due schedule. The due time is over, and `next` follows. */
+/** The next step of a due schedule. It settles the due time, and `next` becomes the due time. */
 export type DuePlan =
   | { kind: 'start'; next: Date | null }
-  /** No task for the due times before `next`. */
+  /** The due times before `next` create no tasks. */
   | { kind: 'miss'; next: Date | null };
 
 /** Decides about one due time. A schedule with several past due times is due again at once. */
@@ -33,11 +35,14 @@ export function planDue(schedule: DueSchedule, times: DueTimes, now: Date): DueP
 }
 
 /** The first of the missed due times that starts, else the first due time in time. */
-function firstToStart({ missed, missedLimit }: DueSchedule, times: DueTimes, now: Date) {
-  const inTime = new Date(now.getTime() - LATE_MS);
+function firstToStart(schedule: DueSchedule, times: DueTimes, now: Date) {
+  const { dueAt, jitterSeconds, missed, missedLimit } = schedule;
   switch (missed) {
-    case 'none':
-      return times.after(inTime);
+    case 'none': {
+      // A due time before this one is late even with the whole jitter.
+      const oldest = now.getTime() - LATE_MS - jitterSeconds * 1_000;
+      return times.after(new Date(Math.max(dueAt.getTime(), oldest)));
+    }
     case 'last':
       return times.lastUpTo(now, 1)[0] ?? times.after(now);
     case 'all':

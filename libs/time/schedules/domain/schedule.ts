@@ -14,7 +14,7 @@ export type OccurrenceOutcome = (typeof OCCURRENCE_OUTCOMES)[number];
 
 /**
  * The time at which a due time starts. The delay depends on schedule and due time alone, so every
- * server and every preview finds the same.
+ * server calculates the same delay.
  */
 export function startOf(scheduleId: string, dueAt: Date, jitterSeconds: number): Date {
   if (jitterSeconds === 0) return dueAt;

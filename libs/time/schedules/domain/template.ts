@@ -23,7 +23,7 @@ export function templateErrors(
   const errors = tasks.flatMap((task, index) =>
     unknownSecrets(task, `tasks[${index}]`).map(({ field, message }) => ({
       field,
-      message: `${message}. A task that moves keeps its values by its ref`,
+      message: `${message}. A task that moves keeps its values only with the ref that it had before`,
     })),
   );
   errors.push(...secretsInTexts({ name }, values));

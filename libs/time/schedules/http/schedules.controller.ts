@@ -143,7 +143,7 @@ export class SchedulesController {
   @HttpCode(200)
   @Versioned()
   @ApiOperation({
-    summary: 'Resume a schedule from its next due time on; those of the pause stay without tasks',
+    summary: 'Resume a schedule; due times that passed during the pause create no tasks',
   })
   @ApiOkResponse({ type: ScheduleDto })
   @ApiErrors('validation_failed', 'schedule_not_found')

@@ -20,16 +20,20 @@ const WORDS = {
     'A cron expression of five fields, or six with seconds, or @hourly, @daily, @weekly, @monthly, @yearly. ' +
     'Either cron or everySeconds is required.',
   timeZone: 'The IANA time zone of cron; UTC by default.',
-  every: 'The seconds between two due times. The first one is this long after the creation.',
+  every:
+    'The seconds between two due times. The first one is this long after the creation, or after the ' +
+    'last change of the rule.',
   overlap:
     'What happens if tasks of an earlier due time have not finished. `skip` (the default): no tasks. ' +
     '`queue`: the tasks wait for them, and only one due time waits. `allow`: both run. ' +
     '`cancel`: the earlier tasks are cancelled.',
   missed:
-    'Which due times start more than 60 s late. `none`, `last` (the default): the latest one. ' +
-    '`all`: up to missedLimit.',
+    'Which due times start more than 60 s late. `none`: no due time. `last` (the default): the ' +
+    'latest one. `all`: up to missedLimit.',
   missedLimit: 'With `all`: the maximum number of missed due times that start; 10 by default.',
-  jitter: 'The maximum seconds by which a start is delayed; 0 by default.',
+  jitter:
+    'The maximum delay of a start in seconds; 0 by default. If it is longer than the time between ' +
+    'two due times, some due times are missed.',
   tasks:
     'The tasks of each due time, as in POST /agent-tasks/batch. Secrets are encrypted and never shown. The name of the schedule is the ' +
     'title of tasks without one.',
@@ -141,7 +145,7 @@ export class ScheduleDto implements ScheduleView {
     ...time,
     nullable: true,
     description:
-      'The latest due time, if its tasks could not be created. Null after a start or a change',
+      'The latest due time whose tasks could not be created. Null after a start or a change',
   })
   failedAt!: string | null;
   @ApiProperty(id) createdBy!: string;

@@ -123,7 +123,8 @@ export class Schedules {
   /**
    * A changed rule counts from now on.
    *
-   * @throws DroverError `schedule_not_found`, `version_mismatch` and those of `create`
+   * @throws DroverError `schedule_not_found`, `version_mismatch`, `secrets_unreadable`, and those of
+   *   `create` except `schedule_limit`
    */
   async change(
     caller: Manager,
@@ -206,14 +207,19 @@ export class Schedules {
     );
   }
 
-  /** The next due times of a rule. @throws DroverError `validation_failed` */
+  /** The next due times of a rule, without jitter. @throws DroverError `validation_failed` */
   async preview({ workspaceId }: Caller, rule: RuleRequest, count: number): Promise<DueTimeView[]> {
     refuse(ruleErrors(rule));
     const now = await timeOf(this.database.tenant(workspaceId));
     return preview(ruleFrom(rule, now), { id: '', jitterSeconds: 0 }, now, count);
   }
 
-  /** Latest due time first. @param before milliseconds since 1970 */
+  /**
+   * Latest due time first.
+   *
+   * @param before milliseconds since 1970
+   * @throws DroverError `schedule_not_found`
+   */
   async occurrences(
     { workspaceId }: Caller,
     id: string,
@@ -301,7 +307,12 @@ function preview(
 
 function ruleErrors({ cron, timeZone, everySeconds }: RuleRequest): FieldError[] {
   if ((cron === undefined) === (everySeconds === undefined)) {
-    return [{ field: 'cron', message: 'must be there, or everySeconds, but not both' }];
+    return [
+      {
+        field: 'cron',
+        message: 'is required if everySeconds is absent, and cannot be combined with it',
+      },
+    ];
   }
   if (cron === undefined) {
     return timeZone === undefined

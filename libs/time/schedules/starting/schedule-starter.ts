@@ -41,9 +41,9 @@ const SCHEDULES_PER_CYCLE = 1_000;
 /** Maximum numbers of schedules and of tasks that one transaction starts. */
 const SCHEDULES_AT_ONCE = 100;
 const TASKS_AT_ONCE = 1_000;
-/** Seconds until a due time is tried again whose tasks the queue has no room for. */
+/** Seconds that a due time waits if the queue has no room for its tasks. */
 const FULL_QUEUE_SECONDS = 30;
-/** The same after an error that no caller can cause. */
+/** Seconds that a due time waits after any other error that is not a refusal. */
 const BROKEN_SECONDS = 60;
 const MAX_DETAIL = 1_000;
 /** Maximum number of dependencies of one start on the tasks of an earlier one. */
@@ -63,7 +63,7 @@ class Outdated extends Error {}
 /** A due time has an occurrence. */
 class Recorded extends Error {}
 
-/** Creates the tasks of schedules at their due times. Each due time is over exactly once. */
+/** Creates the tasks of schedules at their due times. Each due time is handled exactly once. */
 @Injectable()
 export class ScheduleStarter {
   constructor(
@@ -137,7 +137,10 @@ export class ScheduleStarter {
     for (const chunk of chunksOf(starts)) await this.start(workspaceId, chunk);
   }
 
-  /** The due times that start tasks, and the outcomes of the others. */
+  /**
+   * The due times that start tasks, and the outcomes of the others. Cancels the earlier tasks of
+   * schedules with the policy `cancel`. They stay cancelled if the start then fails or waits.
+   */
   private async prepare(workspaceId: string, rows: readonly DueRow[]) {
     const starts: Start[] = [];
     const others: Occurrence[] = [];
@@ -224,7 +227,7 @@ export class ScheduleStarter {
     const { workspace_id: workspaceId, id } = row;
     const tenant = this.database.tenant(workspaceId);
     if (error instanceof Outdated) return;
-    // It is over already: the schedule goes on.
+    // The due time has an occurrence already, so the schedule moves on to the next one.
     if (error instanceof Recorded) {
       const known = occurrence(row, next, { outcome: 'skipped', reason: 'recorded' });
       await tenant.rows(recordOccurrences, [workspaceId, JSON.stringify([known])]);
@@ -284,8 +287,9 @@ function callerOf({ workspace_id: workspaceId, id }: ScheduleRow): ScheduleCalle
 }
 
 function toDue(row: DueRow) {
-  const { due_at: dueAt, start_at: startAt, missed, missed_limit: missedLimit } = row;
-  return { dueAt, startAt, missed, missedLimit };
+  const { due_at: dueAt, start_at: startAt, jitter_seconds: jitterSeconds } = row;
+  const { missed, missed_limit: missedLimit } = row;
+  return { dueAt, startAt, jitterSeconds, missed, missedLimit };
 }
 
 function occurrence(
@@ -313,13 +317,13 @@ function edgesOf(tasks: readonly BatchTaskDto[], former: readonly string[]): num
   return tasks.filter(({ dependsOn }) => !dependsOn?.length).length * former.length;
 }
 
-/** Tasks without a prerequisite of their own begin after these have ended. */
+/** Tasks without a prerequisite of their own begin after the tasks `ids` have ended. */
 function waitingFor(tasks: readonly BatchTaskDto[], ids: readonly string[]): BatchTaskDto[] {
   const former = ids.map((taskId) => ({ taskId, policy: 'ignore' as const }));
   return tasks.map((task) => (task.dependsOn?.length ? task : { ...task, dependsOn: former }));
 }
 
-/** With refs that no other start of the batch has. */
+/** Gives the tasks refs that no other start of the batch has. */
 function apart(tasks: readonly BatchTaskDto[], index: number): BatchTaskDto[] {
   const own = (ref: string) => `${index} ${ref}`;
   return tasks.map((task) => ({

@@ -21,7 +21,7 @@ export interface ListedRow {
   start_at: Date | null;
   paused_at: Date | null;
   pause_reason: string | null;
-  /** The latest due time, if its tasks could not be created. */
+  /** The latest due time whose tasks could not be created. Null after a start or a change. */
   failed_at: Date | null;
   created_by: string;
   version: number;

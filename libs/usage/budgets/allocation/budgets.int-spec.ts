@@ -284,7 +284,7 @@ describe('a claim', () => {
 });
 
 describe('usage', () => {
-  it('usage is taken from the hold, once, also after the end of the run', async () => {
+  it('usage is charged once, from the hold of a live run or after its end', async () => {
     const budget = await makeBudget({ allocated: 100_000 });
     await makeTask();
     const agent = await anAgent();
@@ -446,7 +446,7 @@ describe('reallocation', () => {
       status: 200,
       body: { from: { allocated: '8970', available: '0' }, to: { allocated: '11035' } },
     });
-    const detail = expect.stringMatching(/^Nothing of it can be moved/);
+    const detail = expect.stringMatching(/^No tokens of this budget can be moved/);
     expect(await move(1)).toMatchObject({ status: 409, body: { detail } });
     expect(await move(1, newId())).toMatchObject({ status: 404 });
     expect(await move(0)).toMatchObject({ status: 400 });

@@ -210,9 +210,9 @@ function usageNotKept(since: Date): DroverError {
 }
 
 function budgetExceeded({ available, consumed, reserved }: BudgetRow): DroverError {
-  const movable = BigInt(available) > 0n ? `${available} tokens of it` : 'Nothing of it';
+  const movable = BigInt(available) > 0n ? `Only ${available} tokens` : 'No tokens';
   const used = `${consumed} are consumed, and ${reserved} are held by live runs`;
-  const detail = `${movable} can be moved: ${used}.`;
+  const detail = `${movable} of this budget can be moved: ${used}.`;
   return new DroverError('budget_exceeded', { detail, members: { available } });
 }
 

@@ -13,7 +13,7 @@ export interface RunBudgetView extends CommitCheck {
   isLive: boolean;
   /** The estimate of its task. */
   estimatedTokens: string;
-  /** The run holds so much of each budget that covered it when it was handed out. */
+  /** The tokens that the run holds of each budget in its `budget_ids`. */
   heldTokens: string;
   usedTokens: string;
   /** The exact cost in USD. */

@@ -5,7 +5,7 @@ export interface Efficiency {
   linesChanged: number;
   /** The tokens that so many changed lines usually take. */
   expectedTokens: string;
-  /** Expected by used tokens, rounded to two places. It is null if nothing was used. */
+  /** Expected tokens divided by used tokens, rounded down to 0.01. It is null if nothing was used. */
   ratio: number | null;
   isEfficient: boolean;
 }

@@ -4,7 +4,7 @@ import { runsLeft } from '../throttling/throttle-conditions.sql.js';
 /**
  * CTEs that keep the tasks of `chosen` whose estimates their budgets can bear. Of throttled scopes
  * they keep no more tasks than can run. `afforded` has the columns of `chosen`, and `budget_ids`,
- * in the order of the runs. A task that does not fit still counts against the tasks behind it: they
+ * and its rows have no order. A task that does not fit still counts against the tasks behind it: they
  * come next time. Budgets are not locked: `takeHolds` checks again.
  *
  * `chosen` has the columns id, run_id, project_id, milestone_id and estimated_tokens, and its tasks
