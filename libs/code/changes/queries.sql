@@ -406,7 +406,8 @@ journaled AS (
   INSERT INTO journal (workspace_id, event, task_id, run_id, level, message, details, actor_kind)
   SELECT c.workspace_id, 'change.obstructed', c.task_id, c.run_id, 'WARN', left(c.obstacle, 500), jsonb_build_object('state', c.state, 'obstacle', c.obstacle, 'repositoryId', c.repository_id, 'revision', c.revision,
   'branch', c.branch, 'headCommit', c.head_commit), 'coordinator'
-  FROM (SELECT * FROM c WHERE c.obstacle IS DISTINCT FROM c.earlier_obstacle AND c.obstacle IS NOT NULL) c
+  FROM (SELECT * FROM c WHERE c.obstacle IS NOT NULL
+      AND c.obstacle IS DISTINCT FROM c.earlier_obstacle) c
 )
 SELECT task_id FROM c
 

@@ -3,7 +3,7 @@ import type { ChangeState } from './change-state.js';
 import { withoutReferences } from './references.js';
 import type { ChangeComment, ReviewView } from './review.js';
 
-/** What the pull request of a change must be. PullRequestWorkDto describes its fields. */
+/** The pull request of a change as a host must make it. PullRequestWorkDto describes its fields. */
 export interface PullRequestWork {
   number: number | null;
   seen: string | null;

@@ -210,8 +210,9 @@ RETURNING c.task_id`,
 /**
  * A synchronisation has ended, and the next one is due later. A change that has failed, has lost
  * its pull request, or whose repository has no forge any more, gets none. The interval grows with
- * the pull requests of the workspace. The obstacle of a synchronisation comes with attempts, and ends
- * here. Any other one stays.
+ * the pull requests of the workspace. The obstacle of a synchronisation comes with attempts, and
+ * ends here. Any other one stays.
+ *
  * Under the task's lock. Indexes: primary key, changes_pull_request_idx. $1 workspace, $2 change,
  * $3 agent, $4 generation, $5 seconds.
  */

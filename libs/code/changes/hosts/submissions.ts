@@ -80,6 +80,7 @@ export class Submissions {
    */
   async submit(by: Reporter, request: SubmitRequest): Promise<HostChange> {
     const { workspaceId, runId, agentId } = by;
+    // Refuses a run without a repository.
     await this.changeOf(by);
     const submitted: Submitted = await this.secrets.clean(by, request);
     const submitting = this.database.tenant(workspaceId).transaction(async (tx) => {

@@ -242,9 +242,7 @@ export class ChangeMoves {
     const revisions = { unattended: change.unattended_revisions, max: change.max_revisions };
     const { to, unattended: unattended_revisions } = stateAfterReturn(revisions, byPerson);
     const message =
-      to === 'WORKING'
-        ? WHY[why]
-        : `${WHY[why]}, after ${revisions.max} ${revisions.max === 1 ? 'revision' : 'revisions'} without a person`;
+      to === 'WORKING' ? WHY[why] : `${WHY[why]} (revisions without a person: ${revisions.max})`;
     const by = { workspaceId, actor };
     await this.move(tx, by, change, to, { reason: why, message, unattended_revisions });
     const common = { workspaceId, taskId: change.task_id, actor, message };

@@ -151,7 +151,8 @@ journaled AS (
       details: `jsonb_build_object('state', c.state, 'obstacle', c.obstacle, ${CHANGE_FIELDS})`,
       actor_kind: "'coordinator'",
     },
-    '(SELECT * FROM c WHERE c.obstacle IS DISTINCT FROM c.earlier_obstacle AND c.obstacle IS NOT NULL) c',
+    `(SELECT * FROM c WHERE c.obstacle IS NOT NULL
+      AND c.obstacle IS DISTINCT FROM c.earlier_obstacle) c`,
   )}
 )
 SELECT task_id FROM c`,

@@ -68,8 +68,8 @@ ORDER BY v.id`,
 );
 
 /**
- * Who approved a commit of a change, the latest last. Index: change_reviews_change_idx. $1 workspace, $2 change,
- * $3 revision.
+ * The authors who approved a revision of a change, the latest last. Index:
+ * change_reviews_change_idx. $1 workspace, $2 change, $3 revision.
  */
 export const approvalsOfChange = query<{ author: string }>(
   'approvals_of_change',

@@ -66,8 +66,8 @@ const GROWTH_DIVISOR = 4n;
 /**
  * Takes usage from the hold of its run first, and charges it to every budget that covers the task
  * now. A live run that has used up its hold takes another quarter of its estimate from each budget
- * that it holds, if all of them with an active period have that much left. A run that holds single requests returns the
- * rest of the bounds of the ended ones instead. Usage is charged in any case.
+ * that it holds, if all of them with an active period have that much left. A run that holds single
+ * requests returns the rest of the bounds of the ended ones instead. Usage is charged in any case.
  */
 export function settle(
   runs: readonly ChargedRun[],

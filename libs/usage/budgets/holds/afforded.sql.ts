@@ -4,8 +4,8 @@ import { runsLeft } from '../throttling/throttle-conditions.sql.js';
 /**
  * CTEs that keep the tasks of `chosen` whose estimates their budgets can bear. Of throttled scopes
  * they keep no more tasks than can run. `afforded` has the columns of `chosen`, and `budget_ids`,
- * and its rows have no order. A task that does not fit still counts against the tasks behind it: they
- * come next time. Budgets are not locked: `takeHolds` checks again.
+ * and its rows have no order. A task that does not fit still counts against the tasks behind it:
+ * they come next time. Budgets are not locked: `takeHolds` checks again.
  *
  * `chosen` has the columns id, run_id, project_id, milestone_id and estimated_tokens, and its tasks
  * are locked. Indexes: usage_budgets_scope_idx, one probe for each task, project and milestone;

@@ -13,8 +13,9 @@ export interface ProjectedBudget extends BurningBudget {
 }
 
 /**
- * Reads one budget, with the usage of its scope in each of the last 48 hours. Older usage counts only
- * in `consumed`.
+ * Reads one budget, with the usage of its scope in each of the last 48 hours. Older usage counts
+ * only in `consumed`.
+ *
  * Indexes: primary keys, agent_usage_logs_time_idx. $1 workspace, $2 budget.
  */
 export const burnOfBudget = query<ProjectedBudget>(

@@ -86,7 +86,7 @@ it('a task with a repository has the acceptance of that', async () => {
   });
 });
 
-it("a task stays in the project of its repository, and moves freely with a workspace's", async () => {
+it('a task cannot leave the project of its repository, if the repository has one', async () => {
   const { api, id: workspaceId } = scene.workspace;
   const [own, other] = [
     await aProject(server.db.owner, workspaceId),

@@ -1,4 +1,4 @@
-import type { SqlRunner } from '#lib/database';
+import { firstRow, type SqlRunner } from '#lib/database';
 import { DroverError } from '#lib/kernel';
 import { type FoundRepository, namedRepositories } from './named-repositories.sql.js';
 
@@ -22,7 +22,10 @@ export async function refuseRepositories(
   named: readonly NamedRepository[],
 ): Promise<void> {
   if (named.length === 0) return;
-  const find = await finder(runner, workspaceId, named);
+  const ids = [...new Set(named.map(({ id }) => id.toLowerCase()))];
+  const rows = await runner.rows(namedRepositories, [workspaceId, ids]);
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  const find = ({ id }: NamedRepository) => byId.get(id.toLowerCase());
   const errorsOf = (message: string, isWrong: (one: NamedRepository) => boolean) =>
     named.filter(isWrong).map(({ field }) => ({ field, message }));
   const missing = errorsOf('names no repository', (one) => find(one) === undefined);
@@ -46,21 +49,10 @@ export async function refuseOtherProject(
   workspaceId: string,
   moved: NamedRepository,
 ): Promise<void> {
-  const find = await finder(runner, workspaceId, [moved]);
-  if (!isForeign(find(moved)!, moved)) return;
+  const found = await firstRow(runner, namedRepositories, [workspaceId, [moved.id]]);
+  if (!found || !isForeign(found, moved)) return;
   const message = "must be the project of the task's repository";
   throw new DroverError('validation_failed', { errors: [{ field: moved.field, message }] });
-}
-
-async function finder(
-  runner: SqlRunner,
-  workspaceId: string,
-  named: readonly NamedRepository[],
-): Promise<(one: NamedRepository) => FoundRepository | undefined> {
-  const ids = [...new Set(named.map(({ id }) => id.toLowerCase()))];
-  const rows = await runner.rows(namedRepositories, [workspaceId, ids]);
-  const byId = new Map(rows.map((row) => [row.id, row]));
-  return ({ id }) => byId.get(id.toLowerCase());
 }
 
 function isForeign({ project_id: owner }: FoundRepository, { projectId }: NamedRepository) {

@@ -123,8 +123,7 @@ export class TaskUpdates {
     if (opensSecrets) refuseSecretRouting({ ...plan.next, taskType: task.taskType }, '');
     const named = plansOf(plan.next).filter(({ kind }) => plan.changed.includes(`${kind}Id`));
     await refuseArchived(tx, workspaceId, named);
-    if (plan.changed.includes('projectId'))
-      await refuseProject(tx, task, { projectId: plan.next.projectId, field: 'projectId' });
+    if (plan.changed.includes('projectId')) await refuseProject(tx, task, plan.next.projectId);
     const sealed = opensSecrets
       ? await this.secrets.sealed(row, plan)
       : { shown: {}, originals: [] };
@@ -208,9 +207,10 @@ async function lockedRow(
 async function refuseProject(
   tx: Transaction,
   task: TaskView,
-  next: { projectId: string | null; field: string },
+  projectId: string | null,
 ): Promise<void> {
   const { workspaceId, repositoryId } = task;
+  const next = { projectId, field: 'projectId' };
   const model = modelOf(task);
   if (model !== undefined) await refuseModels(tx, workspaceId, [{ model, ...next }]);
   if (repositoryId !== null)
