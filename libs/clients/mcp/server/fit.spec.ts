@@ -41,6 +41,15 @@ describe('fit', () => {
     expect(cut.at(-1)).toBe(`[omitted: ${100 - (cut.length - 1)} more items]`);
   });
 
+  it('lists without room for an item name only the number of items', () => {
+    const nested = [Array.from({ length: 3 }, () => [['x'.repeat(600)], 'y'.repeat(600)])];
+    expect(fit(nested, 110)).toEqual(['[omitted: 1 more items]']);
+    for (const room of [60, 110, 150, 200]) {
+      expect(sizeOf(fit(nested, room))).toBeLessThanOrEqual(room);
+      expect(sizeOf(fit({ nested, more: nested }, room))).toBeLessThanOrEqual(room);
+    }
+  });
+
   it('an object loses its largest member first', () => {
     const cut = fit({ id: 'a', large: 'x'.repeat(1_000), title: 'b' }, 300);
     const large = expect.stringContaining('[omitted:');

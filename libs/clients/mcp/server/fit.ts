@@ -4,6 +4,8 @@ const MIN_ROOM = 60;
 /**
  * Shrinks a JSON value to a number of characters of JSON. Long texts are cut, and the largest
  * members are left out first. Each cut names the missing part.
+ *
+ * @param characters at least 60
  */
 export function fit(value: unknown, characters: number): unknown {
   if (sizeOf(value) <= characters) return value;
@@ -28,7 +30,8 @@ function fitList(list: unknown[], characters: number): unknown[] {
   let room = characters - MIN_ROOM;
   for (const [at, item] of list.entries()) {
     const size = sizeOf(item) + 1;
-    if (size > room && at > 0) return [...items, `[omitted: ${list.length - at} more items]`];
+    if (size > room && (at > 0 || room < MIN_ROOM))
+      return [...items, `[omitted: ${list.length - at} more items]`];
     const fitted = fit(item, room);
     items.push(fitted);
     room -= sizeOf(fitted) + 1;
