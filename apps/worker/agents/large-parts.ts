@@ -4,6 +4,7 @@ import { TRANSCRIPT_FOLDER } from '#lib/api-client';
 import { cut } from '#lib/kernel';
 import type { Redactor } from '#lib/session-runtime';
 import type { DroverApi } from '../api/drover-api.js';
+import { unlessBroken } from '../runs/kept-files.js';
 
 const MIB = 1_048_576;
 /** The maximum of one text, in characters: redaction reads all of it. */
@@ -56,13 +57,14 @@ export class LargeParts {
     const { api, runId, redactor, limit, log } = this.options;
     const { signal } = this.stop;
     try {
-      await limit(async () => {
-        if (this.isOff) return;
+      // Each attempt waits for its turn: between attempts, other runs send their files.
+      const save = async (): Promise<void> => {
+        if (this.isOff || signal.aborted) return;
         const content = Buffer.from(redactor.redact(text));
         const file = { name, content, type: 'text/plain; charset=utf-8' };
-        const save = () => api.saveArtifact(runId, file, signal);
-        await retrying('transcript', save, { log, signal });
-      });
+        await api.saveArtifact(runId, file, signal).catch(unlessBroken);
+      };
+      await retrying('transcript', () => limit(save), { log, signal });
     } catch (error) {
       this.isOff ||= hasCode(error, ...CLOSED);
       log.warn('Part of a transcript not kept', { name, error: messageOf(error) });

@@ -17,7 +17,7 @@ let top: string;
 let folder: RunFolder;
 let sent: ArtifactFile[];
 let warnings: string[];
-/** The sizes of the files that got their own time. */
+/** The sizes of the files that got their own time, and -1 for each wait for other runs. */
 let begun: number[];
 /** The status and code of a refusal, by the name of the file. */
 let refused: Record<string, [status: number, code: string]>;
@@ -58,7 +58,8 @@ async function keep(isCode?: boolean): Promise<string[]> {
     warn: (message) => warnings.push(message),
   });
   const begin = (bytes: number) => void begun.push(bytes);
-  const time = { signal: ending.signal, begin, stop: () => undefined };
+  const wait = () => void begun.push(-1);
+  const time = { signal: ending.signal, wait, begin, stop: () => undefined };
   await files.send(new AbortController().signal, time);
   return sent.map(({ name }) => name);
 }
@@ -75,7 +76,7 @@ test('files of both folders are kept with their types, and those of the artifact
     'application/octet-stream',
   ]);
   expect(Buffer.from(sent[0]!.content).toString()).toBe('<b>');
-  expect(begun).toEqual([3, 6, 2]);
+  expect(begun).toEqual([-1, 3, -1, 6, -1, 2]);
   expect(warnings).toEqual([]);
 });
 

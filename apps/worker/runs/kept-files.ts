@@ -35,7 +35,7 @@ export interface KeptFilesParts {
 }
 
 /** The time for the files of a run. */
-type FilesTime = Pick<Patience, 'signal' | 'begin' | 'stop'>;
+type FilesTime = Pick<Patience, 'signal' | 'wait' | 'begin' | 'stop'>;
 
 /** The run has no files for this server. */
 const LOST = ['stale_run', 'run_not_found', 'agent_terminated', 'route_not_found'] as const;
@@ -114,6 +114,7 @@ export class KeptFiles {
     { most, signal }: { most: number; signal: AbortSignal },
   ): Promise<number> {
     const { limit } = this.parts;
+    this.time?.wait();
     return limit(async () => {
       if (signal.aborted) return this.leaveOut(name);
       const file = await readFileBelow(folder, name, most);
@@ -186,7 +187,7 @@ export class KeptFiles {
 }
 
 /** @throws Broken instead of an error of the server that would be retried */
-function unlessBroken(error: unknown): never {
+export function unlessBroken(error: unknown): never {
   throw hasCode(error, 'internal_error', 'request_timeout') ? new Broken(messageOf(error)) : error;
 }
 

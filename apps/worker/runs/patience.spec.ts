@@ -20,6 +20,15 @@ test('each file that is sent gives the next one its time, and a larger one more'
   expect(patience.signal.aborted).toBe(true);
 });
 
+test('the time for a file does not pass while the files of other runs are sent', () => {
+  const patience = new Patience(200_000);
+  patience.wait();
+  jest.advanceTimersByTime(199_000);
+  expect(patience.signal.aborted).toBe(false);
+  jest.advanceTimersByTime(1_000);
+  expect(patience.signal.aborted).toBe(true);
+});
+
 test('the files together have a time of their own', () => {
   const patience = new Patience(60_000);
   patience.begin(50 * MIB);

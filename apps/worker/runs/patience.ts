@@ -25,6 +25,12 @@ export class Patience {
     return this.ending.signal;
   }
 
+  /** The files of other runs come first. Their time is not that of the next file. */
+  wait(): void {
+    clearTimeout(this.timer);
+    this.timer = this.limit(MOST_MS);
+  }
+
   /** A file of this size is sent next, after those before it. */
   begin(bytes: number): void {
     clearTimeout(this.timer);
