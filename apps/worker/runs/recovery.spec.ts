@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Log } from '#lib/agent-host';
 import { newId } from '#lib/kernel';
 import { Drivers } from '#lib/session-runtime';
+import { refusal } from '../../../libs/hosts/agent-host/testing/refusal.js';
 import type { DroverApi } from '../api/drover-api.js';
 import type { FinalReport } from '../api/types.js';
 import { FolderRemains } from '../execution/folder-remains.js';
@@ -25,9 +26,12 @@ afterEach(() => rmSync(top, { recursive: true }));
 /** Lets a worker restart after a run whose session wrote files, and the end of its run itself. */
 async function restartAfter({
   hasUsage = false,
+  answer,
   ...facts
 }: {
   hasUsage?: boolean;
+  /** The answer of the server to the first report. */
+  answer?: Error;
   isCode?: boolean;
   report?: FinalReport;
 }) {
@@ -42,12 +46,16 @@ async function restartAfter({
   if (hasUsage) writeFileSync(join(root, 'usage.jsonl'), '{}');
   writeFileSync(join(artifacts, 'change.diff'), 'forged');
   writeFileSync(join(work, 'notes.md'), 'notes');
+  const refusals = answer === undefined ? [] : [answer];
   const ends: FinalReport[] = [];
   const kept: string[] = [];
   const api = {
     liveTasks: () => Promise.resolve([{ runId, taskId: 'task', started: true }]),
     saveArtifact: (_: string, { name }: { name: string }) => Promise.resolve(void kept.push(name)),
-    end: (_: string, report: FinalReport) => Promise.resolve(void ends.push(report)),
+    end: (_: string, report: FinalReport) => {
+      const refused = refusals.shift();
+      return refused ? Promise.reject(refused) : Promise.resolve(void ends.push(report));
+    },
   };
   const { signal } = new AbortController();
   const drivers = new Drivers({ dir: workDir }, { process: { searchPath: '' } });
@@ -71,6 +79,17 @@ test('the end in the state of the worker is delivered with the files of the run'
   const { ends, kept } = await restartAfter({ isCode: false, report });
   expect(ends).toEqual([report]);
   expect(kept).toEqual(['change.diff', 'notes.md']);
+});
+
+test('an end whose details the server refuses is delivered without them', async () => {
+  const report: FinalReport = { kind: 'complete', outputResult: { pages: 8 } };
+  const { ends } = await restartAfter({ report, answer: refusal(413, 'body_too_large') });
+  expect(ends).toEqual([
+    {
+      kind: 'fail',
+      error: expect.objectContaining({ class: 'exit_code', retryable: false }),
+    },
+  ]);
 });
 
 test('a record that names no kind of run keeps no working folder', async () => {

@@ -1,4 +1,5 @@
 import {
+  hasCode,
   type HostLog,
   isCurable,
   isTransient,
@@ -10,6 +11,7 @@ import type { DroverApi } from '../api/drover-api.js';
 import type { FinalReport, LiveTask } from '../api/types.js';
 import type { StateFile } from '../state/state-file.js';
 import type { Remains } from './executor.js';
+import { sendOrReduce } from './refused-report.js';
 
 export interface RecoveryOptions {
   api: DroverApi;
@@ -151,17 +153,23 @@ function reportWithoutProcess(task: LiveTask, checkpointData?: JsonObject): Fina
   };
 }
 
+/** The server expects no end of the run any more. */
+const SETTLED = ['stale_run', 'run_not_found', 'agent_terminated'] as const;
+
 async function settle(
   { api, log, signal }: Pick<RecoveryOptions, 'api' | 'log' | 'signal'>,
   runId: string,
   report: FinalReport,
 ): Promise<void> {
+  const send = (final: FinalReport) =>
+    retrying('run end', () => api.end(runId, final), { log, signal });
   try {
-    const end = (): Promise<unknown> => api.end(runId, report);
-    await retrying('run end', end, { log, signal });
+    await sendOrReduce(report, send, log);
   } catch (error) {
     if (isCurable(error)) throw error;
+    const fields = { runId, error: messageOf(error) };
     // Another process has settled it meanwhile, which is as good.
-    log.info('Run already settled by the server', { runId, error: messageOf(error) });
+    if (hasCode(error, ...SETTLED)) log.info('Run already settled by the server', fields);
+    else log.error('Run end refused by the server', fields);
   }
 }

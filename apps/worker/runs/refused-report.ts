@@ -1,4 +1,11 @@
-import { hasCode, isBodyRefused, messageOf, statusOf } from '#lib/agent-host';
+import {
+  hasCode,
+  type HostLog,
+  isBodyRefused,
+  isCurable,
+  messageOf,
+  statusOf,
+} from '#lib/agent-host';
 import type { FinalReport } from '../api/types.js';
 
 /**
@@ -45,6 +52,26 @@ export function withoutDetails(report: FinalReport, refusal: unknown): FinalRepo
     }
     case 'release':
       return report.checkpointData && { kind: 'release', reason: report.reason };
+  }
+}
+
+/**
+ * Sends the report of a run's end, and once more without its details if the server refuses these.
+ *
+ * @throws the errors of `send`
+ */
+export async function sendOrReduce<T>(
+  report: FinalReport,
+  send: (report: FinalReport) => Promise<T>,
+  log: HostLog,
+): Promise<T> {
+  try {
+    return await send(report);
+  } catch (error) {
+    const reduced = withoutDetails(report, error);
+    if (reduced === undefined || isCurable(error)) throw error;
+    log.warn('Run end report refused', { error: messageOf(error) });
+    return send(reduced);
   }
 }
 

@@ -1,7 +1,6 @@
 import {
   hasCode,
   type HostLog,
-  isCurable,
   messageOf,
   Outbox,
   type Reports,
@@ -18,7 +17,7 @@ import type {
   Question,
   RunPrompt,
 } from '../api/types.js';
-import { withoutDetails } from './refused-report.js';
+import { sendOrReduce } from './refused-report.js';
 
 const GATHER_MS = 200;
 const MAX_BATCH_ENTRIES = 200;
@@ -185,15 +184,9 @@ export class Reporter {
     await this.progressOutbox.flush(giveUp);
     await this.logOutbox.flush(giveUp);
     await this.receiptOutbox.flush(giveUp);
-    const send = (final: FinalReport) => () => this.sendEnd(final, claims);
-    try {
-      return await this.retry('run end', send(report), giveUp);
-    } catch (error) {
-      const reduced = withoutDetails(report, error);
-      if (reduced === undefined || isCurable(error)) throw error;
-      this.log.warn('Run end report refused', { error: messageOf(error) });
-      return this.retry('run end', send(reduced), giveUp);
-    }
+    const send = (final: FinalReport) =>
+      this.retry('run end', () => this.sendEnd(final, claims), giveUp);
+    return sendOrReduce(report, send, this.log);
   }
 
   /** The checkpoint that the server does not have yet. */
