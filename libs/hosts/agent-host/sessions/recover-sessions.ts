@@ -1,4 +1,5 @@
 import type { Drivers, Recovered, RuntimeDriver } from '#lib/session-runtime';
+import { messageOf } from '../client/errors.js';
 import type { HostLog } from '../machine/log.js';
 import type { Remembered } from './session-memory.js';
 
@@ -31,7 +32,10 @@ export async function removeUnknownSessions(
     for (const id of await driver.list()) {
       if (remembered.has(id)) continue;
       log.warn('Session without a record removed', { sessionId: id });
-      await driver.remove(id);
+      // A folder that cannot be removed must not keep the host from its work.
+      await driver.remove(id).catch((error: unknown) => {
+        log.error('Session folder not removed', { sessionId: id, error: messageOf(error) });
+      });
     }
   }
 }
