@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { reachOf, strictestReach } from '#lib/kernel';
-import { copyFileBelow, listFilesBelow, type Redactor } from '#lib/session-runtime';
+import { copyFileBelow, keepLine, listFilesBelow, type Redactor } from '#lib/session-runtime';
 import { runScript, type ScriptEnd, type ScriptHost } from '../code/run-script.js';
 import { readReach } from '../execution/command.js';
 import { type Job, type Outcome, reachOfRun, type RunningJob } from '../execution/job.js';
@@ -76,12 +76,19 @@ interface Signalled {
 }
 
 function judged({ report }: Job, outcome: Outcome, end: ScriptEnd): Outcome {
-  const { exitCode, durationMs, output } = end;
+  const { exitCode, how, durationMs, output } = end;
   const isGreen = exitCode === 0;
-  const message = isGreen ? 'Its acceptance succeeded' : `Its acceptance failed (${exitCode})`;
+  const failure = exitCode === -1 ? how : `failed (${exitCode})`;
+  const message = `Its acceptance ${isGreen ? 'succeeded' : failure}`;
   report.log(isGreen ? 'INFO' : 'WARN', message, EVENT, { exitCode, durationMs });
   for (const line of output.trimEnd().split('\n')) {
-    if (line !== '') report.log('INFO', line, 'acceptance_output');
+    // The output has no secrets any more.
+    if (line !== '')
+      report.log(
+        'INFO',
+        keepLine(line, 0, (text) => text),
+        'acceptance_output',
+      );
   }
   if (isGreen) return outcome;
   const stackTrace = output.slice(-MAX_OUTPUT);

@@ -8,6 +8,7 @@ import {
   Snapshots,
   whyUnsupported,
 } from '#lib/git';
+import { withAnySignal } from '#lib/kernel';
 import { type Redactor, SpawnError } from '#lib/session-runtime';
 import type { DroverApi } from '../api/drover-api.js';
 import type { Job } from '../execution/job.js';
@@ -23,6 +24,10 @@ export interface CodeRunParts {
   api: Pick<DroverApi, 'runRepository' | 'saveArtifact'>;
   log: Log;
   redactor: () => Redactor;
+  /** Hides further values in all that the run reports. */
+  learn: (secrets: readonly string[]) => void;
+  /** Aborts when the run is asked to end before its session runs. */
+  signal: AbortSignal;
 }
 
 /** The time in which the server names the repository of a run. */
@@ -56,18 +61,20 @@ export interface CodeStart {
 /**
  * Fetches the repository of a run, and makes the run's own one.
  *
- * @throws SpawnError, UnusableRepository, GitError, and the errors of the server
+ * @throws SpawnError, UnusableRepository, GitError, the errors of the server, and that of the signal
  */
-export async function startCode(job: Job, { host, api, log }: CodeRunParts): Promise<CodeStart> {
+export async function startCode(job: Job, parts: CodeRunParts): Promise<CodeStart> {
+  const { host, api, log, learn, signal } = parts;
   const { run: claimed, task } = job;
-  const { repository: access, change } = await retrying(
-    'repository',
-    () => api.runRepository(claimed.id),
-    { log, signal: AbortSignal.timeout(ANSWER_MS) },
+  const ask = () => api.runRepository(claimed.id);
+  const { repository: access, change } = await withAnySignal(
+    [signal, AbortSignal.timeout(ANSWER_MS)],
+    (until) => retrying('repository', ask, { log, signal: until }),
   );
+  learn(Object.values(access.secrets));
   const repository = await host.repository(access);
   const [ref, record] = [workRef(task.id), pushedRef(task.id)];
-  await repository.fetch([ref, record]);
+  await repository.fetch([ref, record], signal);
   const { mirror } = repository;
   const branch = change.branch ?? `drover/${task.id}`;
   const target = await mirror.tip(change.target);
@@ -83,8 +90,8 @@ export async function startCode(job: Job, { host, api, log }: CodeRunParts): Pro
   if (unsupported !== undefined) throw new SpawnError('setup', unsupported);
   const run = new RunRepository(join(repository.folder, 'runs', claimed.id), mirror, branch);
   await run.make(draft ?? own);
-  const commit = { commit: tip, gitDir: run.gitDir, target: change.target };
-  const setup = await setupOrNote(host, repository, commit, job).catch(async (error: unknown) => {
+  const commit = { commit: tip, gitDir: run.gitDir, target: change.target, signal };
+  const setup = await setupOrNote(job, repository, commit, parts).catch(async (error: unknown) => {
     await run.remove();
     throw error;
   });
@@ -130,10 +137,10 @@ function withSecrets(job: Job, secrets: Record<string, string>): Job {
 
 /** An agent can mend what the setup needs, so the session starts without its result. */
 async function setupOrNote(
-  host: CodeHost,
+  job: Job,
   repository: HostRepository,
   commit: SetupCommit,
-  job: Job,
+  { host, redactor }: CodeRunParts,
 ): Promise<SetupResult> {
   try {
     const result = await setupFor(host, repository, commit);
@@ -143,7 +150,8 @@ async function setupOrNote(
     return result;
   } catch (error) {
     if (!(error instanceof SetupFailed)) throw error;
-    job.report.log('WARN', `${error.message}: ${error.end.output.slice(-2_000)}`, 'repository');
+    const output = redactor().redactFile(error.end.output).slice(-2_000);
+    job.report.log('WARN', `${error.message}: ${output}`, 'repository');
     return { paths: [], missing: [], borrowed: [] };
   }
 }

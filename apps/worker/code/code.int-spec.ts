@@ -1,8 +1,9 @@
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '#lib/kernel';
 import { TestRepository } from '../../../libs/code/git/testing/repositories.js';
+import { waitFor } from '../../../test/support/wait-for.js';
 import {
   accessTo,
   changeOf,
@@ -306,6 +307,24 @@ useCodeShop();
       exitCode: -1,
       output: expect.stringContaining('timeout of 1 s'),
     });
+  });
+
+  it('of a repository whose setup fails begins with its output, without secrets', async () => {
+    const access = accessTo({ setup: 'echo "the key is $TOKEN"; exit 3' });
+    const { lines } = await work('true', { access });
+    expect(lines).toContain('The setup of the repository ended with 3: the key is [redacted]');
+    expect(lines).not.toContain(SECRET);
+  });
+
+  it('that is stopped during its setup ends at once', async () => {
+    const stopping = new AbortController();
+    const access = accessTo({ setup: 'sleep 600' });
+    const stopped = work('true', { access, signal: stopping.signal });
+    const scripts = shop.place.path('scripts');
+    await waitFor('the setup', () => existsSync(scripts) && readdirSync(scripts).length > 0);
+    stopping.abort(new Error('stopped by a person'));
+    await expect(stopped).rejects.toThrow('stopped by a person');
+    expect(readdirSync(scripts)).toEqual([]);
   });
 
   it('with files of Git LFS starts no run, and a change that adds them is refused', async () => {

@@ -1,4 +1,5 @@
 import { join } from 'node:path/posix';
+import { StringDecoder } from 'node:string_decoder';
 import { newId, type Reach, reachOf } from '#lib/kernel';
 import { makeOwned, removeTree, type RuntimeDriver, type SessionSpec } from '#lib/session-runtime';
 import type { RepositoryAccess } from './types.js';
@@ -27,6 +28,8 @@ export interface Script extends Pick<SessionSpec, 'workspaceId' | 'prepare' | 'b
 export interface ScriptEnd {
   /** -1: a signal or the timeout ended it. */
   exitCode: number;
+  /** The way it ended, as in `ended with 1` and `was ended after its timeout of 60 s`. */
+  how: string;
   /** The end of its output. */
   output: string;
   durationMs: number;
@@ -74,6 +77,13 @@ export async function runScript(
   const take = (words: string): void => {
     output = `${output}${words}`.slice(-2 * MAX_OUTPUT);
   };
+  // Each stream has its own, because a character can be in two chunks.
+  const decoders = { stdout: new StringDecoder('utf8'), stderr: new StringDecoder('utf8') };
+  let how = 'was ended by a signal';
+  const endAt = (limit: string): void => {
+    how = `was ended ${limit}`;
+    take(`\nEnded ${limit}\n`);
+  };
   signal?.throwIfAborted();
   const owned = join(scripts, id);
   await makeOwned(owned);
@@ -92,14 +102,14 @@ export async function runScript(
       prepare,
       secrets: Object.values(access.secrets),
       output: {
-        write: (_, chunk) => take(chunk.toString()),
+        write: (stream, chunk) => take(decoders[stream].write(chunk)),
         note: (words) => take(`${words}\n`),
         end: () => undefined,
       },
     });
     const stop = (): void => session.stop(GRACE_MS);
     const timer = setTimeout(() => {
-      take(`\nEnded after its timeout of ${timeoutSeconds} s\n`);
+      endAt(`after its timeout of ${timeoutSeconds} s`);
       stop();
     }, timeoutSeconds * 1_000);
     signal?.addEventListener('abort', stop, { once: true });
@@ -110,12 +120,12 @@ export async function runScript(
     signal?.removeEventListener('abort', stop);
     signal?.throwIfAborted();
     const exitCode = exit.exitCode ?? -1;
-    if (exit.exceeded !== undefined) {
-      take(`\nEnded because it exceeded its limit of ${exit.exceeded.limit}\n`);
-    }
+    if (exit.exceeded !== undefined)
+      endAt(`because it exceeded its limit of ${exit.exceeded.limit}`);
+    if (exitCode !== -1) how = `ended with ${exitCode}`;
     await onEnd?.(id, exitCode);
     const durationMs = Math.round(performance.now() - startedAt);
-    return { exitCode, output: output.slice(-MAX_OUTPUT), durationMs };
+    return { exitCode, how, output: output.slice(-MAX_OUTPUT), durationMs };
   } finally {
     await driver.remove(id);
     await removeTree(owned);

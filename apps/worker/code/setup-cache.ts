@@ -43,7 +43,7 @@ export interface SetupResult {
 /** `setup` failed. */
 export class SetupFailed extends Error {
   constructor(readonly end: ScriptEnd) {
-    super(`The setup of the repository ended with ${end.exitCode}`);
+    super(`The setup of the repository ${end.how}`);
   }
 }
 

@@ -51,7 +51,7 @@ export class ProcessExecutor implements Executor {
     return {
       isCode,
       driverOf: (job) => driverOf(job, execution.drivers).kind,
-      start: (job) => this.start(job, { log, redactor, learned }),
+      start: (job, signal) => this.start(job, { log, redactor, learned, signal }),
       keepFiles: (mostMs, warn) =>
         new KeptFiles({ ...keeping, warn }).send(giveUp, new Patience(mostMs)),
     };
@@ -67,13 +67,12 @@ export class ProcessExecutor implements Executor {
 
   private async start(
     claimedJob: Job,
-    { log, redactor, learned }: { log: Log; redactor: () => Redactor; learned: string[] },
+    { log, redactor, learned, signal }: StartParts,
   ): Promise<RunningJob> {
     const { config, api, execution, offered } = this.options;
-    const code = await this.openRepository(claimedJob, { log, redactor });
-    const job = code?.job ?? claimedJob;
     const learn = (secrets: readonly string[]) => void learned.push(...secrets);
-    learn(Object.values(job.task.secrets ?? {}));
+    const code = await this.openRepository(claimedJob, { log, redactor, learn, signal });
+    const job = code?.job ?? claimedJob;
     const starting = job.task.agent
       ? startAgent(job, {
           ...execution,
@@ -105,7 +104,7 @@ export class ProcessExecutor implements Executor {
   /** @returns undefined for a task without a repository */
   private async openRepository(
     job: Job,
-    parts: Pick<CodeRunParts, 'log' | 'redactor'>,
+    parts: Omit<CodeRunParts, 'host' | 'api'>,
   ): Promise<CodeRun | undefined> {
     const { code: host, api } = this.options;
     if (!needsGit(job.task) || host === undefined) return undefined;
@@ -117,6 +116,11 @@ export class ProcessExecutor implements Executor {
       throw error;
     }
   }
+}
+
+interface StartParts extends Pick<CodeRunParts, 'log' | 'redactor' | 'signal'> {
+  /** The secrets that the redactor hides, beside those of the task. */
+  learned: string[];
 }
 
 function needsGit({

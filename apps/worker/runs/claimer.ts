@@ -134,7 +134,8 @@ export class Claimer implements NextClaims {
   // Claims one task after the pause, to learn whether this machine works again.
   private async holdOff(free: number): Promise<void> {
     const wait = backoffCeiling(HOLD_OFF, this.brokenRuns - 1);
-    this.options.log.warn('Claims paused: runs fail because of this machine', { waitMs: wait });
+    const fields = { failedRuns: this.brokenRuns, waitMs: wait };
+    this.options.log.warn('Claims paused: the last runs failed as infrastructure', fields);
     await pause(wait, this.stopped.signal);
     if (!this.stopped.signal.aborted) await this.poll(Math.min(free, 1));
   }

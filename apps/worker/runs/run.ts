@@ -34,8 +34,8 @@ export interface RunParts {
   logBytes: number;
   /** The kind of the driver that will start the job. @throws SpawnError */
   driverOf: (job: Job) => string;
-  /** @throws SpawnError */
-  start: (job: Job) => Promise<RunningJob>;
+  /** @throws SpawnError, and another error if the signal aborts */
+  start: (job: Job, signal: AbortSignal) => Promise<RunningJob>;
   /** Aborted when nobody may wait for the server any more. */
   giveUp: AbortSignal;
   claims: NextClaims;
@@ -167,7 +167,7 @@ export class Run {
    * @throws RunLostError, or a curable error if nobody may wait for the server any more
    */
   private async perform(): Promise<FinalReport> {
-    const ended = await this.live.run(() => this.start()).catch(outcomeOf);
+    const ended = await this.live.run((signal) => this.start(signal)).catch(outcomeOf);
     const outcome = ended && (await this.parts.disk.attribute(ended, this.parts.folder.root));
     const cause = this.record.stopping?.kind as RunStopKind | undefined;
     if (outcome === undefined) {
@@ -182,7 +182,7 @@ export class Run {
     return decideFinalReport({ outcome, cause, timeoutSeconds, checkpoint });
   }
 
-  private async start(): Promise<RunningJob> {
+  private async start(signal: AbortSignal): Promise<RunningJob> {
     const { memory, driverOf, start } = this.parts;
     await this.reportStart();
     // A process that would only be ended need not be started.
@@ -194,7 +194,8 @@ export class Run {
     this.record.startedAt = new Date().toISOString();
     // Recorded before the start, so that a restarted worker knows the session in any case.
     memory.add(this.record);
-    const work = await start(job);
+    this.live.limitTime();
+    const work = await start(job, signal);
     for (const message of this.early.splice(0)) work.hear?.(message);
     if (this.pausesAfterTurn) work.pauseAfterTurn?.(true);
     return work;

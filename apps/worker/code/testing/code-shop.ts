@@ -127,6 +127,7 @@ export async function work(
     isLive = () => true,
     whyNoDiff,
     change = {},
+    signal = new AbortController().signal,
   }: {
     taskId?: string;
     access?: RepositoryAccess;
@@ -134,6 +135,8 @@ export async function work(
     /** The code of a refusal of the diff. */
     whyNoDiff?: string;
     change?: Partial<RunRepositoryAnswer['change']>;
+    /** Stops the run before its session runs. */
+    signal?: AbortSignal;
   } = {},
 ): Promise<Ended> {
   const made = makeJob({ command: ['bash', '-c', script] });
@@ -150,10 +153,13 @@ export async function work(
     feedback: [],
     ...change,
   };
+  const learned: string[] = [];
   const code = await CodeRun.open(made.job, {
     host: shop.host,
     log,
-    redactor: () => new Redactor([SECRET]),
+    redactor: () => new Redactor(learned),
+    learn: (secrets) => void learned.push(...secrets),
+    signal,
     api: {
       runRepository: () =>
         isLive()

@@ -5,7 +5,9 @@ const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 export class LongTimer {
   private timer: NodeJS.Timeout | undefined;
 
+  /** Replaces a time that has not come yet. */
   start(milliseconds: number, onTime: () => void): void {
+    this.stop();
     const step = Math.min(milliseconds, MAX_TIMEOUT_MS);
     const restMs = milliseconds - step;
     this.timer = setTimeout(() => {

@@ -92,6 +92,30 @@ describe('A stopped session', () => {
     },
   );
 
+  test('a stop during the start breaks it off', async () => {
+    const starting = (signal: AbortSignal) =>
+      new Promise<never>((_, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason as Error));
+      });
+    const ended = live.run(starting);
+    live.stop(PAUSE, 8_000);
+    await expect(ended).rejects.toThrow('Stopped while it started: the source changes');
+    expect(live.hasEnded).toBe(true);
+  });
+
+  test('a start that takes longer than the timeout is stopped', async () => {
+    record.timeoutSeconds = 60;
+    record.startedAt = new Date(Date.now()).toISOString();
+    let stopping: AbortSignal | undefined;
+    void live.run((signal) => {
+      stopping = signal;
+      live.limitTime();
+      return new Promise(() => undefined);
+    });
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect([stopping?.aborted, record.stopping?.kind]).toEqual([true, 'timeout']);
+  });
+
   test('a stop after the end has no effect', async () => {
     const ended = started();
     work.end('well');

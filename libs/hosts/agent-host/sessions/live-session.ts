@@ -47,7 +47,8 @@ export interface Running<End> {
 }
 
 type State<Work> =
-  | { phase: 'waiting' | 'starting' | 'ended' }
+  | { phase: 'waiting' | 'ended' }
+  | { phase: 'starting'; stopping: AbortController }
   | { phase: 'running'; work: Work; warnedOf: Set<string> };
 
 /**
@@ -78,13 +79,15 @@ export class LiveSession<End, Work extends Running<End> = Running<End>> {
   /**
    * Starts the session and follows it to its end.
    *
+   * @param start its signal aborts when the session is asked to end before it runs
    * @returns the end
    * @throws the errors of `start`
    */
-  async run(start: () => Promise<Work>): Promise<End> {
-    this.state = { phase: 'starting' };
+  async run(start: (signal: AbortSignal) => Promise<Work>): Promise<End> {
+    const stopping = new AbortController();
+    this.state = { phase: 'starting', stopping };
     try {
-      const work = await start();
+      const work = await start(stopping.signal);
       this.state = { phase: 'running', work, warnedOf: new Set() };
       this.limitTime();
       // It was asked to end while it started, or before the host restarted.
@@ -127,16 +130,8 @@ export class LiveSession<End, Work extends Running<End> = Running<End>> {
     return isFirst;
   }
 
-  private askToEnd({ kind, reason, message, forceAt }: Stopping): void {
-    const graceMs = Math.max(0, Date.parse(forceAt) - Date.now());
-    const action = kind === 'pause' ? 'pause' : 'stop';
-    const words = message === undefined ? {} : { message };
-    const graceSeconds = Math.round(graceMs / 1000);
-    this.work?.notify({ action, reason, ...words, graceSeconds });
-    this.work?.stop(graceMs);
-  }
-
-  private limitTime(): void {
+  /** Counts the time of the session from `startedAt`. A start that takes longer is stopped. */
+  limitTime(): void {
     const leftMs = this.timeLeftMs();
     if (leftMs === Infinity) return;
     this.timer.start(Math.max(0, leftMs), () => {
@@ -145,6 +140,17 @@ export class LiveSession<End, Work extends Running<End> = Running<End>> {
       const message = `Ran longer than its ${timeoutSeconds} s`;
       this.stop({ kind: 'timeout', reason: 'timeout', message }, graceSeconds * 1000);
     });
+  }
+
+  private askToEnd({ kind, reason, message, forceAt }: Stopping): void {
+    if (this.state.phase === 'starting')
+      this.state.stopping.abort(new Error(`Stopped while it started: ${message ?? reason}`));
+    const graceMs = Math.max(0, Date.parse(forceAt) - Date.now());
+    const action = kind === 'pause' ? 'pause' : 'stop';
+    const words = message === undefined ? {} : { message };
+    const graceSeconds = Math.round(graceMs / 1000);
+    this.work?.notify({ action, reason, ...words, graceSeconds });
+    this.work?.stop(graceMs);
   }
 
   /**
