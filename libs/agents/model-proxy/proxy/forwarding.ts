@@ -239,8 +239,9 @@ export class Forwarding {
   }
 
   private answerError({ status, headers, body, limit }: Refusal): void {
-    const { access } = this.call;
-    if (limit !== undefined) {
+    const { access, wire } = this.call;
+    // Counting and listing have limits of their own, which do not close the model.
+    if (limit !== undefined && wire !== undefined) {
       this.parts.options.limited(limit, this.otherLimits);
       const message = describeLimit(limit);
       return this.refuse({ status: 403, code: 'provider_limited', message });
