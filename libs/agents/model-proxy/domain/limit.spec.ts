@@ -78,6 +78,30 @@ describe('a limit', () => {
     ],
     ['anthropic', { status: 400, error: { message: 'The method is overloaded' } }, undefined],
     [
+      'openai',
+      {
+        status: 400,
+        error: { message: "Invalid schema for function 'get_billing_history'" },
+      },
+      undefined,
+    ],
+    [
+      'openai',
+      {
+        error: {
+          code: 'rate_limit_exceeded',
+          message: 'Rate limit reached. Add a payment method: platform.openai.com/account/billing',
+        },
+      },
+      { reason: 'rate', scope: 'model' },
+    ],
+    ['openai', { status: 400, error: { code: 'billing_hard_limit_reached' } }, { reason: 'quota' }],
+    [
+      'openai',
+      { error: { message: 'You exceeded your current quota, please check your plan.' } },
+      { reason: 'quota', scope: 'key' },
+    ],
+    [
       'anthropic',
       { headers: { 'anthropic-ratelimit-unified-status': 'rejected' } },
       { reason: 'rate', scope: 'key' },

@@ -41,7 +41,8 @@ const DESCRIPTIONS: Record<SeenLimit['reason'], string> = {
   quota: 'has no quota left for this key',
 };
 
-const QUOTA = /insufficient_quota|billing|credit balance|exceeded your current quota/i;
+const QUOTA_KIND = /insufficient_quota|billing_(?:hard_limit|not_active|error)/;
+const QUOTA_MESSAGE = /credit balance is too low|exceeded your current quota/i;
 
 function reasonOf({ provider, status, error }: Refused): SeenLimit['reason'] | undefined {
   if (provider === 'gemini') {
@@ -50,10 +51,12 @@ function reasonOf({ provider, status, error }: Refused): SeenLimit['reason'] | u
     return status === 503 ? 'overloaded' : undefined;
   }
   const kind = `${textIn(error.type) ?? ''} ${textIn(error.code) ?? ''}`;
-  // Anthropic tells an empty balance with status 400.
   const canBeQuota = status === 400 || status === 429;
-  const isQuota = canBeQuota && QUOTA.test(`${kind} ${textIn(error.message) ?? ''}`);
-  if (status === 402 || isQuota) return 'quota';
+  // Anthropic tells an empty balance with status 400, whose messages at others quote the request.
+  const isSaid = status === 429 || provider === 'anthropic';
+  const isQuota =
+    QUOTA_KIND.test(kind) || (isSaid && QUOTA_MESSAGE.test(textIn(error.message) ?? ''));
+  if (status === 402 || (canBeQuota && isQuota)) return 'quota';
   const isFull = status === 529 || (status === 503 && provider === 'openai');
   if (isFull || kind.includes('overloaded')) return 'overloaded';
   return status === 429 || kind.includes('rate_limit') ? 'rate' : undefined;
