@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { KEY, Rig } from './testing/rig.js';
+import { KEY, Rig, type Wire } from './testing/rig.js';
 
 let rig: Rig;
 let provider: Server;
@@ -37,4 +37,24 @@ describe('a request without usage', () => {
       expect(rig.limits).toEqual([]);
     },
   );
+});
+
+it.each<[Wire, string, object]>([
+  [
+    'responses',
+    '{"type":"response.failed","response":{"error":{"code":"insufficient_quota","message":"Pay."}}}',
+    { provider: 'openai', model: 'gpt-5.5', reason: 'quota', scope: 'key' },
+  ],
+  [
+    'gemini',
+    '{"error":{"code":503,"status":"UNAVAILABLE","message":"Later."}}',
+    { provider: 'gemini', model: 'gemini-2.5-pro', reason: 'overloaded', scope: 'model' },
+  ],
+])('%s: a limit inside a stream is reported, and its bytes pass', async (wire, data, limit) => {
+  const sent = `data: ${data}\n\n`;
+  await open((_, response) =>
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).end(sent),
+  );
+  expect(await rig.read(wire)).toEqual({ status: 200, text: sent });
+  expect(rig.limits).toMatchObject([limit]);
 });

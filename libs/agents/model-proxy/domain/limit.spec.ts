@@ -108,7 +108,22 @@ describe('a limit', () => {
     ],
     ['openai', { error: { code: 'insufficient_quota' } }, { reason: 'quota', scope: 'key' }],
     ['openai', { status: 200, error: { code: 'rate_limit_exceeded' } }, { reason: 'rate' }],
+    [
+      'openai',
+      { status: 200, error: { code: 'insufficient_quota' } },
+      { reason: 'quota', scope: 'key' },
+    ],
+    ['openai', { status: 200, error: { code: 'server_error' } }, undefined],
+    // Servers of OpenAI's API can tell the status instead of a word.
+    ['openai', { status: 200, error: { code: '429' } }, { reason: 'rate' }],
     ['openai', { status: 503 }, { reason: 'overloaded' }],
+    [
+      'gemini',
+      { status: 200, error: { code: 503, status: 'UNAVAILABLE' } },
+      { reason: 'overloaded', scope: 'model' },
+    ],
+    ['gemini', { status: 200, error: { code: 429 } }, { reason: 'rate' }],
+    ['gemini', { status: 200, error: { code: 500, status: 'INTERNAL' } }, undefined],
     ['gemini', quota('GenerateRequestsPerMinutePerProjectPerModel'), { scope: 'model' }],
     ['gemini', quota('GenerateRequestsPerDayPerProject'), { reason: 'quota', scope: 'key' }],
   ])('%s: %j', (provider, changes, expected) => {

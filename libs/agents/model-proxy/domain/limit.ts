@@ -44,22 +44,30 @@ const DESCRIPTIONS: Record<SeenLimit['reason'], string> = {
 const QUOTA_KIND = /insufficient_quota|billing_(?:hard_limit|not_active|error)/;
 const QUOTA_MESSAGE = /credit balance is too low|exceeded your current quota/i;
 
-function reasonOf({ provider, status, error }: Refused): SeenLimit['reason'] | undefined {
+function reasonOf(refused: Refused): SeenLimit['reason'] | undefined {
+  const { provider, error } = refused;
+  const status = statusOf(refused);
   if (provider === 'gemini') {
     if (status === 429)
       return violations(error).some((id) => /PerDay/i.test(id)) ? 'quota' : 'rate';
     return status === 503 ? 'overloaded' : undefined;
   }
   const kind = `${textIn(error.type) ?? ''} ${textIn(error.code) ?? ''}`;
-  const canBeQuota = status === 400 || status === 429;
+  const canBeQuota = status === 200 || status === 400 || status === 429;
   // Anthropic tells an empty balance with status 400, whose messages at others quote the request.
-  const isSaid = status === 429 || provider === 'anthropic';
+  const isSaid = status !== 400 || provider === 'anthropic';
   const isQuota =
     QUOTA_KIND.test(kind) || (isSaid && QUOTA_MESSAGE.test(textIn(error.message) ?? ''));
   if (status === 402 || (canBeQuota && isQuota)) return 'quota';
   const isFull = status === 529 || (status === 503 && provider === 'openai');
   if (isFull || kind.includes('overloaded')) return 'overloaded';
   return status === 429 || kind.includes('rate_limit') ? 'rate' : undefined;
+}
+
+/** An error in the middle of a stream can tell the status that its answer does not have. */
+function statusOf({ status, error }: Refused): number {
+  const told = Number(error.code);
+  return status === 200 && told >= 400 && told < 600 ? told : status;
 }
 
 function isOfKey({ provider, headers, error }: Refused, reason: SeenLimit['reason']): boolean {
