@@ -76,6 +76,18 @@ describe('a limit', () => {
       },
       { reason: 'quota', scope: 'key' },
     ],
+    [
+      'anthropic',
+      {
+        status: 400,
+        error: {
+          message:
+            'You have reached your specified API usage limits. ' +
+            'You will regain access on 2026-12-01 at 00:00 UTC.',
+        },
+      },
+      { reason: 'quota', scope: 'key', resetsAt: new Date('2026-12-01T00:00:00Z') },
+    ],
     ['anthropic', { status: 400, error: { message: 'The method is overloaded' } }, undefined],
     [
       'openai',

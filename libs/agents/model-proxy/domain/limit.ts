@@ -42,7 +42,7 @@ const DESCRIPTIONS: Record<SeenLimit['reason'], string> = {
 };
 
 const QUOTA_KIND = /insufficient_quota|billing_(?:hard_limit|not_active|error)/;
-const QUOTA_MESSAGE = /credit balance is too low|exceeded your current quota/i;
+const QUOTA_MESSAGE = /credit balance is too low|API usage limits|exceeded your current quota/i;
 
 function reasonOf(refused: Refused): SeenLimit['reason'] | undefined {
   const { provider, error } = refused;
@@ -54,7 +54,7 @@ function reasonOf(refused: Refused): SeenLimit['reason'] | undefined {
   }
   const kind = `${textIn(error.type) ?? ''} ${textIn(error.code) ?? ''}`;
   const canBeQuota = status === 200 || status === 400 || status === 429;
-  // Anthropic tells an empty balance with status 400, whose messages at others quote the request.
+  // Anthropic tells these with status 400, whose messages at other providers quote the request.
   const isSaid = status !== 400 || provider === 'anthropic';
   const isQuota =
     QUOTA_KIND.test(kind) || (isSaid && QUOTA_MESSAGE.test(textIn(error.message) ?? ''));
@@ -99,8 +99,15 @@ function resetOf({ headers, error }: Refused, now: Date): Date | undefined {
     fromEpoch(header('anthropic-ratelimit-unified-reset')) ??
     latest(exhausted(headers, ANTHROPIC).map((value) => dateOf(value))) ??
     latest(exhausted(headers, OPENAI).map((value) => after(msOfDuration(value)))) ??
-    after(msOfDuration(retryDelay(error)))
+    after(msOfDuration(retryDelay(error))) ??
+    regainOf(error)
   );
+}
+
+/** Anthropic tells the end of its spending limit in the sentence alone. */
+function regainOf({ message }: JsonObject): Date | undefined {
+  const told = /regain access on (\d{4}-\d\d-\d\d) at (\d\d:\d\d) UTC/.exec(textIn(message) ?? '');
+  return told ? dateOf(`${told[1]}T${told[2]}Z`) : undefined;
 }
 
 /** A wrong header must not stop an agent for ever. */
