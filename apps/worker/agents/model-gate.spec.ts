@@ -38,6 +38,16 @@ const USED: ModelUsage = {
   estimated: false,
 };
 
+const limit = (model: string, retryAfterMs?: number): SeenLimit => ({
+  provider: 'anthropic',
+  model,
+  reason: 'rate',
+  scope: 'model',
+  retryAfterMs,
+  resetsAt: undefined,
+  status: 429,
+});
+
 const notAsked = () => Promise.reject(new Error('not asked'));
 
 /** The gate of a run whose requests get the given hold, and what it reports. */
@@ -112,21 +122,21 @@ it('a fallback that answered is logged, and asked first until the reset', async 
   expect(ended).toEqual([]);
 });
 
+it('a limit of more than 7 days is reported as one of 7 days, which the server accepts', () => {
+  const { gate } = aGate({});
+  gate.limited(limit('opus', 14 * 86_400_000), [limit('haiku', 35 * 86_400_000)]);
+  expect(gate.limit).toMatchObject({
+    retryAfterSeconds: 604_800,
+    fallbacks: [{ model: 'haiku', retryAfterSeconds: 604_800 }],
+  });
+});
+
 it('the limits of a model and its fallbacks are reported together, whichever was asked first', async () => {
   const { gate, ended } = aGate({ fallbacks: ['sonnet', 'haiku'] });
   await gate.admit(REQUEST, NEVER);
   const refused = [{ model: 'opus', message: 'It is overloaded.', retryAfterMs: undefined }];
   gate.replaced({ provider: 'anthropic', model: 'sonnet', refused });
   await gate.admit(REQUEST, NEVER);
-  const limit = (model: string, retryAfterMs?: number): SeenLimit => ({
-    provider: 'anthropic',
-    model,
-    reason: 'rate',
-    scope: 'model',
-    retryAfterMs,
-    resetsAt: undefined,
-    status: 429,
-  });
   gate.limited(limit('sonnet', 1), [limit('haiku'), limit('opus', 90_500)]);
   expect(gate.limit).toEqual({
     provider: 'anthropic',

@@ -22,6 +22,8 @@ const ACCESS_MS = 60_000;
 const MAX_WARNINGS = 100;
 /** The time for which a fallback is asked first if the provider told no reset. */
 const REFUSED_MS = 60_000;
+/** The longest limit that the server accepts. */
+const WEEK_SECONDS = 604_800;
 
 const RUN_ENDED: Refusal = { kind: 'refused', reason: 'run_ended', message: 'The run has ended.' };
 
@@ -217,7 +219,8 @@ function withoutKey(provider: Provider): Refusal {
 
 function modelAndTime({ model, retryAfterMs }: SeenLimit) {
   if (retryAfterMs === undefined) return { model };
-  return { model, retryAfterSeconds: Math.max(1, Math.ceil(retryAfterMs / 1000)) };
+  const seconds = Math.max(1, Math.ceil(retryAfterMs / 1000));
+  return { model, retryAfterSeconds: Math.min(seconds, WEEK_SECONDS) };
 }
 
 /** It refuses one model, and no other one. */
