@@ -22,6 +22,7 @@ describe('limitedBy', () => {
     [{ model: 'gpt-5' }, 'claude-opus-4-6', 'openai', 'gpt-5'],
     [{ model: 'o3-mini' }, null, 'openai', 'o3-mini'],
     [{ model: 'gemini-2.5-pro' }, null, 'google', 'gemini-2.5-pro'],
+    [{ provider: 'Gemini', model: 'gemini-2.5-pro' }, null, 'google', 'gemini-2.5-pro'],
     [{ provider: 'Bedrock', model: 'claude-opus-4-6' }, null, 'bedrock', 'claude-opus-4-6'],
     [{ provider: 'mistral', model: 'devstral' }, null, 'mistral', 'devstral'],
     [{ allModels: true }, 'gpt-5', 'openai', null],
@@ -60,6 +61,11 @@ describe('limitedBy', () => {
       { provider: 'openai', model: 'gpt-5', allModels: true },
       ['gpt-4o', 'o3-mini'],
       ['claude-3-haiku'],
+    ],
+    [
+      { provider: 'gemini', model: 'gemini-3-pro', allModels: true },
+      ['gemini-3-flash', 'google/gemini-3-pro'],
+      ['gpt-5'],
     ],
     [
       { provider: 'mistral', model: 'devstral', allModels: true },

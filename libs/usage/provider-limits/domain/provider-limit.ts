@@ -50,7 +50,9 @@ export function limitedBy(report: LimitReport, runModel: string | null): Limited
   const named = report.model ?? runModel;
   if (named === null) return null;
   const name = plainName(named);
-  const provider = report.provider?.toLowerCase() ?? providerOf(name);
+  const said = report.provider?.toLowerCase();
+  // Workers name the API of Google, and names of models give the company.
+  const provider = said === 'gemini' ? 'google' : (said ?? providerOf(name));
   if (provider === undefined) return null;
   if (report.allModels) {
     return { provider, model: null, covers: allModelsOf(provider, name), refused: name };
