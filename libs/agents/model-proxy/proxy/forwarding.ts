@@ -7,6 +7,7 @@ import { Meter } from '../domain/meter.js';
 import type { WireName } from '../domain/route.js';
 import { type Counted, usageOf } from '../domain/usage.js';
 import { answerRefusal } from './answer-refusal.js';
+import { NotConnected } from './connector.js';
 import type { ExchangeParts } from './exchange.js';
 import { headersToAgent, headersToProvider } from './headers.js';
 import { readStart } from './read-body.js';
@@ -39,9 +40,8 @@ interface Refusal {
 }
 
 const MAX_ERROR = 1024 * 1024;
-/** The provider got nothing of the request. */
-const NOT_SENT =
-  /^(UND_ERR_CONNECT_TIMEOUT|UND_ERR_INVALID_ARG|ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ERR_TLS_.*|ERR_SSL_.*|CERT_.*|.*_CERT.*|ERR_INVALID_.*)$/;
+/** The request has a header or an address that cannot be sent. */
+const UNSENDABLE = /^(UND_ERR_INVALID_ARG|ERR_INVALID_.*)$/;
 
 /**
  * Sends one request to the provider and passes the answer on as it arrives. When the agent breaks
@@ -131,7 +131,7 @@ export class Forwarding {
       this.status = answer.statusCode;
       return answer;
     } catch (error) {
-      this.wasSent = !NOT_SENT.test(codeOf(error));
+      this.wasSent = !(error instanceof NotConnected || UNSENDABLE.test(codeOf(error)));
       return undefined;
     }
   }

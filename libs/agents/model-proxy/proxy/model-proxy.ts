@@ -15,6 +15,7 @@ import type {
   Refusal,
   SeenLimit,
 } from '../domain/contract.js';
+import { connectorTo } from './connector.js';
 import { Exchange } from './exchange.js';
 import { TokenCheck } from './token-check.js';
 
@@ -91,11 +92,10 @@ export class ModelProxy {
   static async open(options: ModelProxyOptions): Promise<ModelProxy> {
     const limits = { ...LIMITS, ...options.limits };
     const upstream = new Agent({
-      connect: { timeout: CONNECT_MS },
+      connect: connectorTo(CONNECT_MS),
       keepAliveTimeout: IDLE_MS,
       headersTimeout: limits.silenceMs,
       bodyTimeout: limits.silenceMs,
-      allowH2: false,
     });
     const server = createServer({ requestTimeout: REQUEST_MS, keepAliveTimeout: IDLE_MS });
     server.maxConnections = MAX_CONNECTIONS;
