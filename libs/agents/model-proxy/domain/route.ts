@@ -1,5 +1,5 @@
 import type { Provider } from './contract.js';
-import type { JsonObject } from './json.js';
+import { type JsonObject, objectsIn } from './json.js';
 
 /** A request of the agent by its path. Only these reach a provider: others cost without being counted. */
 export interface Route {
@@ -83,12 +83,24 @@ export function whyUncounted(wire: WireName, body: JsonObject): string | undefin
   if (wire === 'responses' && body.background === true) {
     return 'Responses in the background are not available. Ask without "background".';
   }
-  const stored = STORED.find((field) => body[field] !== undefined && body[field] !== null);
+  const fields = wire === 'responses' ? [...STORED, 'prompt'] : STORED;
+  const stored =
+    fields.find((field) => !isNone(body[field])) ??
+    (objectsIn(body.input).some(isReference) ? 'item_reference' : undefined);
   if (stored === undefined) return undefined;
-  return `Conversations stored at the provider are not available. Ask without "${stored}".`;
+  return `Conversations and prompts stored at the provider are not available. Ask without "${stored}".`;
 }
 
-const STORED = ['previous_response_id', 'conversation', 'cachedContent'];
+const STORED = ['previous_response_id', 'conversation', 'cachedContent', 'cached_content'];
+
+/** A reference needs no type, and a message needs none but has a role. */
+function isReference({ type, role }: JsonObject): boolean {
+  return type === 'item_reference' || (isNone(type) && isNone(role));
+}
+
+function isNone(value: unknown): boolean {
+  return value === undefined || value === null;
+}
 
 function pathOf(base: string, path: string): RegExp {
   return new RegExp(`^${base}(${path})$`);
