@@ -19,6 +19,21 @@ it('a budget that holds the bounds of requests is never overdrawn', async () => 
   );
 });
 
+it('an encoded model of a path is admitted by its name', async () => {
+  const models: string[] = [];
+  const rig = await Rig.open([{}], {
+    admit: ({ model }) => {
+      models.push(model);
+      return Promise.resolve({ kind: 'admitted' });
+    },
+  });
+  const ask = (model: string) => rig.ask(`/gemini/v1beta/models/${model}:generateContent`, {});
+  expect((await ask('gemini-2.5%2Dpro')).status).toBe(200);
+  expect((await ask('gemini-2.5%pro')).status).toBe(400);
+  expect(models).toEqual(['gemini-2.5-pro']);
+  await rig.close();
+});
+
 type Asked = (typeof asked extends fc.Arbitrary<infer T> ? T : never)[];
 
 async function isHeld(requests: Asked, budget: number): Promise<void> {

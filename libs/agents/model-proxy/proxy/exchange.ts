@@ -126,7 +126,7 @@ export class Exchange {
     const { provider, wire, model: ofPath } = route;
     const uncounted = wire && whyUncounted(wire, body);
     if (uncounted !== undefined) throw new Refused(400, 'not_countable', uncounted);
-    const model = ofPath ?? textIn(body.model);
+    const model = ofPath === undefined ? textIn(body.model) : decoded(ofPath);
     if (model === undefined) throw new Refused(400, 'no_model', 'The request names no model.');
     const order = countOrderOf(route, body);
     return {
@@ -184,6 +184,15 @@ async function decide<T>(question: () => Promise<T>): Promise<T> {
   } catch {
     const message = 'Drover cannot decide about model requests now. Ask again later.';
     throw new Refused(503, 'undecided', message);
+  }
+}
+
+/** The host knows models by their names, and the provider decodes the path as well. */
+function decoded(model: string): string | undefined {
+  try {
+    return decodeURIComponent(model);
+  } catch {
+    return undefined;
   }
 }
 
