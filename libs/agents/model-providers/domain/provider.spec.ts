@@ -17,6 +17,10 @@ test.each([
   'https://models.example/#x',
   'http://169.254.169.254/latest',
   'http://metadata.google.internal',
+  'http://[::ffff:169.254.169.254]',
+  'http://100.100.100.200',
+  'http://[::ffff:100.100.100.200]',
+  'http://[fd20:ce::254]',
   'http://[fe80::1]/',
 ])('%s is refused', (text) => {
   expect(readBaseUrl(text)).toHaveProperty('why');

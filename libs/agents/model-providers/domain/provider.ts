@@ -11,7 +11,10 @@ export interface ProviderAccess {
 }
 
 /** The names of machines that serve credentials of a cloud to everybody who asks. */
-const METADATA = /^(169\.254\.|\[fe80:|\[fd00:ec2::254\]|168\.63\.129\.16$|metadata\.)/i;
+const METADATA =
+  /^(169\.254\.|100\.100\.100\.200$|168\.63\.129\.16$|\[fe80:|\[fd00:ec2::254\]|\[fd20:ce::254\]|metadata\.)/i;
+/** Addresses of IPv4 in the form that URLs give those of IPv6: two groups of hex digits. */
+const MAPPED = /^\[::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})\]$/;
 
 /**
  * The address as it is stored: without a final slash.
@@ -26,6 +29,14 @@ export function readBaseUrl(text: string): { why: string } | { baseUrl: string }
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
     return { why: 'must have no credentials, query or fragment' };
   }
-  if (METADATA.test(url.hostname)) return { why: "must not be a machine's metadata service" };
+  if (METADATA.test(plainHost(url.hostname)))
+    return { why: "must not be a machine's metadata service" };
   return { baseUrl: url.href.replace(/\/$/, '') };
+}
+
+function plainHost(hostname: string): string {
+  const groups = MAPPED.exec(hostname)
+    ?.slice(1)
+    .map((group) => parseInt(group, 16));
+  return groups?.flatMap((group) => [group >> 8, group & 255]).join('.') ?? hostname;
 }
