@@ -264,7 +264,7 @@ describe('a provider that fails', () => {
     await open([{ fails: { status: 429, resetsAt } }]);
     const { status, text } = await rig.read(wire);
     expect(status).toBe(403);
-    expect(text).toContain('has rate limited this key until 20');
+    expect(text).toMatch(/has rate limited the model .* until 20/);
     expect(rig.limits).toMatchObject([{ reason: 'rate', scope: 'model', status: 429 }]);
     const seconds = Math.abs(Number(rig.limits[0]?.resetsAt) - Number(resetsAt)) / 1000;
     // A longer wait than 35 days is taken for 35 days if it is relative.

@@ -28,7 +28,9 @@ it('a request costs nothing if the provider ends the connection before TLS', asy
 
 it('the usage of a request is estimated if the provider ends the connection after it', async () => {
   await open('http', (socket) => socket.once('data', () => socket.destroy()));
-  expect((await rig.read('messages')).status).toBe(502);
+  const { status, text } = await rig.read('messages');
+  expect(status).toBe(502);
+  expect(text).toContain('The provider anthropic did not answer.');
   const usage = await rig.usage();
   expect(usage).toMatchObject({ status: 502, estimated: true });
   expect(usage.input).toBeGreaterThan(500);

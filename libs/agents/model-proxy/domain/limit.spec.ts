@@ -147,7 +147,13 @@ describe('a limit', () => {
   it('a limit is described with its reset', () => {
     const found = limit('openai', { headers: { 'retry-after': '60' } });
     expect(found && describeLimit(found)).toBe(
-      "The model's provider (openai) has rate limited this key until 2026-11-25T12:01:00.000Z.",
+      'The model\'s provider (openai) has rate limited the model "m" until 2026-11-25T12:01:00.000Z.',
+    );
+    const ofKey = limit('anthropic', {
+      headers: { 'anthropic-ratelimit-unified-status': 'rejected' },
+    });
+    expect(ofKey && describeLimit(ofKey)).toBe(
+      "The model's provider (anthropic) has rate limited this key.",
     );
   });
 });

@@ -29,14 +29,14 @@ export function limitOf(refused: Refused, now: Date): SeenLimit | undefined {
 }
 
 /** Returns one sentence for the agent and its user. */
-export function describeLimit({ provider, reason, resetsAt }: SeenLimit): string {
-  const limited = DESCRIPTIONS[reason];
+export function describeLimit({ provider, model, reason, scope, resetsAt }: SeenLimit): string {
+  const whom = scope === 'key' ? 'this key' : `the model "${model}"`;
+  const limited = reason === 'rate' ? `has rate limited ${whom}` : DESCRIPTIONS[reason];
   const until = resetsAt ? ` until ${resetsAt.toISOString()}` : '';
   return `The model's provider (${provider}) ${limited}${until}.`;
 }
 
-const DESCRIPTIONS: Record<SeenLimit['reason'], string> = {
-  rate: 'has rate limited this key',
+const DESCRIPTIONS = {
   overloaded: 'is overloaded',
   quota: 'has no quota left for this key',
 };

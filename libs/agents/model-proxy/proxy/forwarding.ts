@@ -98,7 +98,8 @@ export class Forwarding {
     const { provider } = this.call.access;
     const first = await this.send(this.call);
     if (!first) {
-      const message = `The provider ${provider} cannot be reached.`;
+      const problem = this.wasSent ? 'did not answer' : 'cannot be reached';
+      const message = `The provider ${provider} ${problem}.`;
       return this.refuse({ status: 502, code: 'provider_unreachable', message });
     }
     if (first.statusCode === 200) return this.pass(first);

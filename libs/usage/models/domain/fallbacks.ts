@@ -26,9 +26,7 @@ export function errorsInFallbacks(all: readonly ModelFallbacks[]): FieldError[] 
     const name = plainName(model);
     const provider = providerOf(name);
     const field = `fallbacks[${index}]`;
-    const twice = known.has(name)
-      ? [{ field: `${field}.model`, message: 'has its fallbacks' }]
-      : [];
+    const twice = known.has(name) ? [{ field: `${field}.model`, message: 'is named twice' }] : [];
     known.add(name);
     const wrong = models.flatMap((other, position) => {
       const isSame = plainName(other) === name;

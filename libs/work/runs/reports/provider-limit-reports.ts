@@ -86,6 +86,6 @@ async function noteModel(
 
 function describeLimit({ limited }: UnderstoodLimit, message: string | undefined): string {
   const said = message === undefined ? '' : `: ${message}`;
-  if (limited === null) return `A provider that is not known refuses the run${said}`;
+  if (limited === null) return `An unknown provider or model refuses the run${said}`;
   return `The provider ${limited.provider} refuses ${limited.model ?? 'all of its models'}${said}`;
 }
