@@ -32,10 +32,12 @@ const list: CommandSpec = {
 const set: CommandSpec = {
   usage: 'set <provider>',
   summary: 'Set the key of anthropic, openai or gemini',
-  about: 'The key is sealed and never shown. Without --key-stdin, the terminal asks for it.',
+  about:
+    'The key is sealed and never shown. Without --key-stdin, the terminal asks for it. A later ' +
+    'call replaces the address as well: repeat --base-url.',
   options: [
     ['--key-stdin', 'read the key from standard input'],
-    ['--base-url <url>', "address of the provider's API, or of a gateway that speaks it"],
+    ['--base-url <url>', "address of the API or a gateway; default: the installation's"],
     OF_PROJECT,
   ],
   examples: [

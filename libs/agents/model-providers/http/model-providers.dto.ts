@@ -37,7 +37,8 @@ export class SetModelProviderDto implements ModelProviderRequest {
     example: 'https://litellm.example',
     description:
       "The address of the provider's API, or of a gateway that speaks it. Hosts of the " +
-      'workspace connect to it.',
+      "workspace connect to it. The default is the installation's address, also if another one " +
+      'was set before.',
   })
   baseUrl?: string;
 }
