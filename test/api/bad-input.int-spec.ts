@@ -139,6 +139,8 @@ it.each([
   ['POST /agent-tasks/bulk/cancel', {}, 'filter'],
   ['POST /agent-tasks/bulk/cancel', { filter: {} }, 'filter'],
   ['POST /agent-tasks/bulk/cancel', { filter: { status: [] } }, 'filter.status'],
+  ['POST /agent-tasks/bulk/cancel', { filter: { sort: 'oldest' } }, 'filter.sort'],
+  ['POST /dead-letter/replay', { filter: { sort: 'newest' } }, 'filter.sort'],
   ['POST /agent-tasks/bulk/retry', { filter: { status: [], priority: 5 } }, 'filter.status'],
   ['POST /agent-tasks/bulk/cancel', { ids: [ID], filter: { priority: 1 } }, 'filter'],
   ['POST /agent-tasks', { title: 'a', taskType: 'b', milestoneId: ID }, 'milestoneId'],

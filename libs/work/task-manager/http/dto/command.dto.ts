@@ -50,7 +50,12 @@ export class ContinueTaskDto {
 }
 
 /** The filters of the list as JSON: lists are arrays, numbers are numbers. */
-export class BulkFilterDto extends OmitType(ListTasksQuery, ['limit', 'cursor'] as const) {}
+export class BulkFilterDto extends OmitType(ListTasksQuery, [
+  'limit',
+  'cursor',
+  // It selects nothing, so a filter with it alone would match every task.
+  'sort',
+] as const) {}
 
 export class BulkCommandDto extends TaskCommandDto {
   @IdList('agent-tasks', { minItems: 1, maxItems: 1000, optional: true })
