@@ -232,12 +232,21 @@ export function openWhole(original: Original<Column>, key: DataKey | undefined):
   return unreadable(original.column_name, undefined, key);
 }
 
-/** The original under another key. */
-export function reseal(original: Original<Column>, old: DataKey | undefined, key: DataKey): Opened {
+/**
+ * The original under another key.
+ *
+ * @param to its new column, if it also moves
+ */
+export function reseal(
+  original: Original<Column>,
+  old: DataKey | undefined,
+  key: DataKey,
+  to: Column = original,
+): Opened {
   if (original.key_id === NO_KEY) {
-    return { kind: 'opened', value: sealSecrets(key, original.sealed, original) };
+    return { kind: 'opened', value: sealSecrets(key, original.sealed, to) };
   }
-  const place = placeOf(original);
+  const place = placeOf(to);
   return openOriginal(original, old, (secret, shown) => sealValue(key, secret, place, shown));
 }
 

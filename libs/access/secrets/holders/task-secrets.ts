@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { firstRow, type SqlRunner } from '#lib/database';
-import { redactText } from '#lib/kernel';
+import { DroverError, redactText } from '#lib/kernel';
 import { instruments } from '#lib/observability';
 import {
   type Column,
@@ -10,6 +10,7 @@ import {
   type Opened,
   openOriginal,
   type Original,
+  reseal,
   sealSecrets,
   type Unreadable,
 } from '../domain/originals.js';
@@ -82,6 +83,21 @@ export class TaskSecrets {
     const outcome = openOriginal(original, await this.keyOf(original));
     instruments.secrets.inc({ operation: outcome.kind });
     return outcome;
+  }
+
+  /**
+   * The original for the same column of another task, which shows the same.
+   *
+   * @throws DroverError `secrets_unreadable`
+   */
+  async copied(original: Original, taskId: string): Promise<Original> {
+    const { workspace_id, column_name } = original;
+    const column = { workspace_id, task_id: taskId, column_name };
+    const key = await this.ring.current();
+    const outcome = reseal(original, await this.keyOf(original), key, column);
+    if (outcome.kind !== 'opened') throw new DroverError('secrets_unreadable');
+    instruments.secrets.inc({ operation: 'sealed' });
+    return { ...column, key_id: key.id, sealed: outcome.value };
   }
 
   /** The secrets of a task that can be opened. */

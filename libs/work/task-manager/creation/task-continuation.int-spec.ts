@@ -28,8 +28,8 @@ const held = (values: Body = {}) =>
     inputContext: { file: 'weeks.ts' },
     ...values,
   });
-const goOn = (id: string, body: Body = { text: TEXT }) =>
-  scene.workspace.api.post<Body>(`/agent-tasks/${id}/continue`, body);
+const goOn = (id: string, body: Body = { text: TEXT }, headers: Record<string, string> = {}) =>
+  scene.workspace.api.post<Body>(`/agent-tasks/${id}/continue`, body, headers);
 const report = ({ agent, runId }: Held, path: string, body: Body = {}) =>
   agent.api.post(`/runs/${runId}/${path}`, body);
 
@@ -86,6 +86,38 @@ it('a failed task without a conversation continues, and so does its successor', 
   await report(second, 'complete', { summary: 'Test added.' });
   const { body } = await goOn(first);
   expect(body).toMatchObject({ continuesId: first });
+});
+
+it('the answer of a continuation is kept with its task, so that a repetition creates none', async () => {
+  const run = await held();
+  await report(run, 'complete');
+  const key = { 'idempotency-key': 'continue-once' };
+  const { body } = await goOn(run.id, { text: TEXT }, key);
+  expect((await goOn(run.id, { text: TEXT }, key)).body).toEqual(body);
+  // A server can die after the commit: the answer is a part of it.
+  const { rows } = await scene.sql(
+    `SELECT t.id, k.response_body ->> 'continuesId' AS continues FROM agent_tasks t
+     JOIN idempotency_keys k ON k.workspace_id = t.workspace_id AND k.xmin::text = t.xmin::text
+     WHERE t.workspace_id = $1 AND t.continues_id = $2 AND k.status_code = 201`,
+    scene.id,
+    run.id,
+  );
+  expect(rows).toEqual([{ id: body['id'], continues: run.id }]);
+});
+
+it('the run of a continuation receives the secrets of the checkpoint, and nobody sees them', async () => {
+  const run = await held();
+  const checkpointData = { session: { token: 'of-the-session' }, at: `after ${SECRET}` };
+  await run.agent.api.put(`/runs/${run.runId}/checkpoint`, { checkpointData });
+  await report(run, 'complete');
+  const shown = { checkpointData: { session: { token: '[redacted]' }, at: 'after [redacted]' } };
+  const { body } = await goOn(run.id);
+  expect(body).toMatchObject(shown);
+  expect(await scene.read(String(body['id']))).toMatchObject(shown);
+  const claimed = await run.agent.api.post<{ tasks: { task: Body }[] }>(
+    `/agents/${run.agent.id}/claim`,
+  );
+  expect(claimed.body.tasks.map(({ task }) => task)).toMatchObject([{ checkpointData }]);
 });
 
 it.each([

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { isOwnCapability } from '#lib/agent-manager/domain';
 import { Database, firstRow } from '#lib/database';
+import { type IdempotencyRecord, storeAnswer } from '#lib/http';
 import { type Caller, DroverError } from '#lib/kernel';
-import { type SecretValues, TaskSecrets } from '#lib/secrets';
+import { type Original, type SecretValues, TaskSecrets, writeSecrets } from '#lib/secrets';
 import type { TaskRequest } from '../domain/new-task.js';
 import { secretValuesOf } from '../domain/task-secrets.js';
 import type { TaskView } from '../domain/task-view.js';
@@ -32,6 +33,7 @@ export class TaskContinuation {
     caller: Caller,
     id: string,
     { text, title, attachments }: { text: string; title?: string; attachments?: string },
+    record?: IdempotencyRecord,
     traceparent?: string,
   ): Promise<TaskView> {
     const { workspaceId } = caller;
@@ -56,10 +58,20 @@ export class TaskContinuation {
       keep: async (tx, [view]) => {
         if (view === undefined) return;
         const params = [workspaceId, view.id, id, JSON.stringify(checkpoint)];
-        await tx.rows(linkContinuation, params);
+        await tx.pipeline([
+          [linkContinuation, params],
+          ...writeSecrets(workspaceId, await this.checkpointOf(task, view.id)),
+        ]);
         Object.assign(view, { continuesId: id.toLowerCase(), checkpointData: checkpoint });
+        if (record) await storeAnswer(tx, workspaceId, record, { status: 201, body: view });
       },
     });
+  }
+
+  /** The original of its checkpoint for the new task. */
+  private checkpointOf({ originals }: ContinuedRow, taskId: string): Promise<Original[]> {
+    const ofCheckpoint = (originals ?? []).filter((one) => one.column_name === 'checkpoint_data');
+    return Promise.all(ofCheckpoint.map((one) => this.secrets.copied(one, taskId)));
   }
 
   /** The task with its secrets. */

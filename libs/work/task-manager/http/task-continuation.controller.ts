@@ -1,6 +1,13 @@
 import { Body, Controller, Post } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { ApiErrors, Idempotent, UuidParam, Versioned } from '#lib/http';
+import {
+  ApiErrors,
+  Idempotency,
+  type IdempotencyRecord,
+  Idempotent,
+  UuidParam,
+  Versioned,
+} from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
 import type { Caller } from '#lib/kernel';
 import { TaskContinuation } from '../creation/task-continuation.js';
@@ -31,7 +38,8 @@ export class TaskContinuationController {
     @CurrentCaller() caller: Caller,
     @UuidParam() id: string,
     @Body() body: ContinueTaskDto,
+    @Idempotency() record: IdempotencyRecord | undefined,
   ) {
-    return this.continuation.continue(caller, id, body);
+    return this.continuation.continue(caller, id, body, record);
   }
 }
