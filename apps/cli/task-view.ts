@@ -28,10 +28,13 @@ export function isFinished({ status, retryAt }: Task): boolean {
   return FINISHED.includes(status) && retryAt === null;
 }
 
+/** The reasons of an abort that somebody wanted. */
+const CANCELLATIONS = ['cancelled', 'dependency_cancelled'];
+
 /** Formats the status. A task that waits for people or for its retry says so. */
 export function formatStatus({ status, pausedFor, retryAt, abortReason }: Task): string {
   if (retryAt !== null) return `RETRYING in ${formatUntil(retryAt)}`;
-  if (status === 'ABORTED' && abortReason === 'cancelled') return 'CANCELLED';
+  if (status === 'ABORTED' && CANCELLATIONS.includes(abortReason ?? '')) return 'CANCELLED';
   if (status !== 'PAUSED') return status;
   if (pausedFor === 'question') return 'PAUSED, needs answer';
   return pausedFor === 'review' ? 'PAUSED for review' : status;

@@ -99,6 +99,7 @@ it('a list tells retries and cancellations from other aborted tasks', () => {
   const aborted = { status: 'ABORTED', retryAt: null } as const;
   expect(listedStatus({ ...aborted, retryAt: '2026-01-01T00:00:00Z' })).toBe('RETRYING');
   expect(listedStatus({ ...aborted, abortReason: 'cancelled' })).toBe('CANCELLED');
+  expect(listedStatus({ ...aborted, abortReason: 'dependency_cancelled' })).toBe('CANCELLED');
   expect(listedStatus({ ...aborted, abortReason: 'queue_expired' })).toBe('ABORTED');
   expect(listedStatus({ status: 'RUNNING', retryAt: null })).toBe('RUNNING');
 });

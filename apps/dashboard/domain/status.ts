@@ -85,11 +85,14 @@ export type TaskCommand = 'pause' | 'resume' | 'cancel' | 'retry' | 'archive';
 export type Standing = Pick<Task, 'status' | 'retryAt'> &
   Partial<Pick<Task, 'pausedFor' | 'abortReason'>>;
 
+/** The reasons of an abort that somebody wanted. */
+const CANCELLATIONS = ['cancelled', 'dependency_cancelled'];
+
 /** The status as a list shows it. */
 export function listedStatus({ status, retryAt, abortReason }: Standing): ListedStatus {
   if (status !== 'ABORTED') return status;
   if (retryAt !== null) return 'RETRYING';
-  return abortReason === 'cancelled' ? 'CANCELLED' : status;
+  return CANCELLATIONS.includes(abortReason ?? '') ? 'CANCELLED' : status;
 }
 
 /** Whether a run of it has asked people, and its answer alone lets it go on. */

@@ -19,7 +19,7 @@ task_moved AS (
     retry_at = now() + make_interval(secs => (NULL)::float8),
     abort_reason = ('queue_expired')::text,
     abort_message = ('It waited in the queue longer than it may')::text,
-    failure_fingerprint = CASE WHEN (NULL)::float8 IS NULL AND ('queue_expired')::text IS DISTINCT FROM 'cancelled'
+    failure_fingerprint = CASE WHEN (NULL)::float8 IS NULL AND NOT coalesce(('queue_expired')::text IN ('cancelled', 'dependency_cancelled'), false)
       THEN failure_fingerprint(t.task_type, ('queue_expired')::text, coalesce((NULL)::text, t.last_error)) END,
     aborted_at = now(),
     dependents_unsettled = t.has_dependents AND (NULL)::float8 IS NULL

@@ -8,6 +8,7 @@ export {
   endedWell,
   DEADLINE_GRACE,
   hasDeadline,
+  isCancellation,
   isOverdue,
   isPausedForResource,
   isClosed,

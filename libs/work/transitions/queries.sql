@@ -13,7 +13,7 @@ task_moved AS (
     retry_at = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'ABORTED' THEN now() + make_interval(secs => m.retry_after_seconds) WHEN 'FAILED' THEN NULL WHEN 'ARCHIVED' THEN NULL ELSE t.retry_at END,
     abort_reason = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'ABORTED' THEN m.reason ELSE t.abort_reason END,
     abort_message = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'ABORTED' THEN m.message ELSE t.abort_message END,
-    failure_fingerprint = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'ABORTED' THEN CASE WHEN m.retry_after_seconds IS NULL AND m.reason IS DISTINCT FROM 'cancelled'
+    failure_fingerprint = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'ABORTED' THEN CASE WHEN m.retry_after_seconds IS NULL AND NOT coalesce(m.reason IN ('cancelled', 'dependency_cancelled'), false)
       THEN failure_fingerprint(t.task_type, m.reason, coalesce(m.last_error, t.last_error)) END WHEN 'FAILED' THEN failure_fingerprint(t.task_type, m.reason, coalesce(m.last_error, t.last_error)) WHEN 'ARCHIVED' THEN NULL ELSE t.failure_fingerprint END,
     failure_reason = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'FAILED' THEN m.reason ELSE t.failure_reason END,
     queue_expires_at = CASE m.to_status WHEN 'PENDING' THEN CASE WHEN m.resets_retries OR t.status = 'PAUSED' THEN NULL
@@ -129,7 +129,7 @@ task_moved AS (
     retry_at = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'ABORTED' THEN now() + make_interval(secs => m.retry_after_seconds) WHEN 'FAILED' THEN NULL WHEN 'ARCHIVED' THEN NULL ELSE t.retry_at END,
     abort_reason = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'ABORTED' THEN m.reason ELSE t.abort_reason END,
     abort_message = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'ABORTED' THEN m.message ELSE t.abort_message END,
-    failure_fingerprint = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'ABORTED' THEN CASE WHEN m.retry_after_seconds IS NULL AND m.reason IS DISTINCT FROM 'cancelled'
+    failure_fingerprint = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'ABORTED' THEN CASE WHEN m.retry_after_seconds IS NULL AND NOT coalesce(m.reason IN ('cancelled', 'dependency_cancelled'), false)
       THEN failure_fingerprint(t.task_type, m.reason, coalesce(m.last_error, t.last_error)) END WHEN 'FAILED' THEN failure_fingerprint(t.task_type, m.reason, coalesce(m.last_error, t.last_error)) WHEN 'ARCHIVED' THEN NULL ELSE t.failure_fingerprint END,
     failure_reason = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'FAILED' THEN m.reason ELSE t.failure_reason END,
     queue_expires_at = CASE m.to_status WHEN 'PENDING' THEN CASE WHEN m.resets_retries OR t.status = 'PAUSED' THEN NULL
@@ -324,7 +324,8 @@ SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
   (t.status = 'PAUSED' AND t.paused_for = 'question') AS waits_for_answer, (t.status = 'PAUSED' AND t.paused_for = 'review') AS waits_for_review,
   t.status = 'ABORTED' AND t.repository_id IS NOT NULL
-    AND change_may_have_landed(t.workspace_id, t.id) AS may_have_landed
+    AND change_may_have_landed(t.workspace_id, t.id) AS may_have_landed,
+  t.replayed_by_id IS NOT NULL AND t.failure_fingerprint IS NULL AS is_replayed
 FROM agent_tasks t LEFT JOIN task_runs r ON r.workspace_id = t.workspace_id AND r.id = t.run_id
 WHERE t.workspace_id = $1 AND t.id = ANY($2::uuid[])
 ORDER BY t.id

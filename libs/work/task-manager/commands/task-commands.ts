@@ -107,7 +107,7 @@ export class TaskCommands {
   ): Promise<BulkOutcome> {
     const { workspaceId } = caller;
     const request = await this.requestOf(this.database.tenant(workspaceId), caller, ids, options);
-    const decide = (task: LockedTask) => DECIDE[command](task, request);
+    const decide = (task: LockedTask) => DECIDE[command](task, { ...request, inBulk: true });
     const decided = await this.run(workspaceId, { ids, decide });
     const changed = decided
       .filter(({ decision }) => decision.kind === 'transition')

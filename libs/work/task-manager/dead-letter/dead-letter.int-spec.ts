@@ -103,6 +103,34 @@ describe('the dead letter', () => {
     expect((await groups()).map(({ count }) => count)).toEqual([1]);
   });
 
+  it('tasks that are cancelled with another are no failures', async () => {
+    const create = async (values: object = {}) =>
+      (await workspace.api.post<Task>('/agent-tasks', { title: 'T', taskType: 'test', ...values }))
+        .body.id;
+    const first = await create();
+    const second = await create({ dependsOn: [first] });
+    await workspace.api.post(`/agent-tasks/${first}/cancel`, { cascade: true });
+    expect(await groups()).toEqual([]);
+    const { body } = await workspace.api.get<{ items: Task[] }>('/agent-tasks?status=CANCELLED');
+    expect(body.items.map(({ id }) => id)).toEqual([second, first]);
+  });
+
+  it('a bulk retry leaves replayed tasks to their replays', async () => {
+    const [dead = '', other = ''] = await fail(['no', 'no']);
+    await replay({ ids: [dead] });
+    const filter = { status: ['FAILED'] };
+    const { body } = await workspace.api.post('/agent-tasks/bulk/retry', { filter });
+    expect(body).toEqual({ matched: 2, changed: 1, skipped: 1 });
+    const statuses = async () =>
+      (
+        await workspace.api.get<{ items: { id: string; status: string }[] }>('/agent-tasks')
+      ).body.items
+        .filter(({ id }) => id === dead || id === other)
+        .map(({ status }) => status);
+    expect(await statuses()).toEqual(['PENDING', 'FAILED']);
+    expect(await workspace.api.post(`/agent-tasks/${dead}/retry`)).toMatchObject({ status: 200 });
+  });
+
   it('a replay has the values and secrets of the dead task, and the changed input', async () => {
     const [dead = ''] = await fail(['no'], {
       tags: ['a', 'b'],

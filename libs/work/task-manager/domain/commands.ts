@@ -25,6 +25,8 @@ export interface CommandRequest {
   reason?: string;
   /** The coordinator's cause of the pause or the cancellation. */
   pausedFor?: { what: PausedFor; id: string };
+  /** Whether a filter or a list selected the task, with others. */
+  inBulk?: boolean;
   /** Whether a pause waits for the current turn of a coding agent. */
   afterTurn?: boolean;
 }
@@ -104,6 +106,8 @@ function waitsForPeople(task: LockedTask): boolean {
 function decideRetry(task: LockedTask, request: CommandRequest): CommandDecision {
   if (task.status !== 'FAILED' && task.status !== 'ABORTED') return illegal(task, 'PENDING');
   if (task.may_have_landed === true) return illegal(task, 'PENDING');
+  // Its work would be done twice. A person can want that of one task, and not of all that failed.
+  if (request.inBulk && task.is_replayed) return { kind: 'already' };
   return {
     kind: 'transition',
     transition: { ...base(task, request), to: 'PENDING', resetsRetries: true },

@@ -1,4 +1,4 @@
-import { isReady, isUnserved, waitsForAnswer } from '#lib/transitions';
+import { isCancellation, isReady, isUnserved, waitsForAnswer } from '#lib/transitions';
 import { ID_PREFIX, idsWith } from '#lib/kernel';
 import { isTaskStatus, type KindOfAborted, type TaskFilter } from '../domain/task-filter.js';
 
@@ -19,7 +19,7 @@ type Conditions = { [Name in keyof TaskFilter]-?: Condition<NonNullable<TaskFilt
 
 const KINDS_OF_ABORTED: Record<KindOfAborted, string> = {
   RETRYING: `t.status = 'ABORTED' AND t.retry_at IS NOT NULL`,
-  CANCELLED: `t.status = 'ABORTED' AND t.abort_reason = 'cancelled'`,
+  CANCELLED: `t.status = 'ABORTED' AND ${isCancellation('t.abort_reason')}`,
 };
 
 const CONDITIONS: Conditions = {

@@ -29,4 +29,6 @@ export interface LockedTask {
   waits_for_review: boolean;
   /** Its change was closed while a host could merge it, and no host has looked yet. */
   may_have_landed?: boolean;
+  /** It left the dead letter, because another task does its work. */
+  is_replayed?: boolean;
 }

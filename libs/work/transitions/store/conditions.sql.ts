@@ -37,6 +37,10 @@ export const endedBadly = (
 ) => `(${p}.status = 'FAILED' OR (${p}.status = 'ABORTED' AND ${p}.retry_at IS NULL)
   OR (${p}.status = 'ARCHIVED' AND ${p}.completed_at IS NULL))`;
 
+/** The reason of an abort, an SQL expression, says that somebody cancelled the task. */
+export const isCancellation = (reason: string) =>
+  `coalesce(${reason} IN ('cancelled', 'dependency_cancelled'), false)`;
+
 /** Its run has asked a question and ended. */
 export const waitsForAnswer = (t: string) =>
   `(${t}.status = 'PAUSED' AND ${t}.paused_for = 'question')`;

@@ -38,7 +38,8 @@ const lockedTasks = query<LockedTask>(
   `
 SELECT ${LOCKED_TASK_COLUMNS},
   t.status = 'ABORTED' AND t.repository_id IS NOT NULL
-    AND change_may_have_landed(t.workspace_id, t.id) AS may_have_landed
+    AND change_may_have_landed(t.workspace_id, t.id) AS may_have_landed,
+  t.replayed_by_id IS NOT NULL AND t.failure_fingerprint IS NULL AS is_replayed
 FROM agent_tasks t LEFT JOIN task_runs r ON r.workspace_id = t.workspace_id AND r.id = t.run_id
 WHERE t.workspace_id = $1 AND t.id = ANY($2::uuid[])
 ORDER BY t.id`,

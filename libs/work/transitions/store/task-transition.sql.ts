@@ -1,5 +1,5 @@
 import { TASK_EDGES, TASK_STATUSES, type TaskStatus } from '../domain/task-state.js';
-import { isOpen, waitsForAnswer, waitsForReview } from './conditions.sql.js';
+import { isCancellation, isOpen, waitsForAnswer, waitsForReview } from './conditions.sql.js';
 import { asFilter } from './plan-hints.sql.js';
 
 /**
@@ -151,7 +151,7 @@ const EFFECTS: Record<TaskStatus, Effects> = {
     retry_at: 'now() + make_interval(secs => m.retry_after_seconds)',
     abort_reason: 'm.reason',
     abort_message: 'm.message',
-    failure_fingerprint: `CASE WHEN m.retry_after_seconds IS NULL AND m.reason IS DISTINCT FROM 'cancelled'
+    failure_fingerprint: `CASE WHEN m.retry_after_seconds IS NULL AND NOT ${isCancellation('m.reason')}
       THEN ${FINGERPRINT} END`,
     aborted_at: 'now()',
     dependents_unsettled: 't.has_dependents AND m.retry_after_seconds IS NULL',

@@ -78,7 +78,9 @@ export class BulkResultDto implements BulkResult {
   matched!: number;
   @ShownInt() changed!: number;
   @ShownInt({
-    description: 'The number of tasks that were in this state already or cannot reach it',
+    description:
+      'The number of tasks that were in this state already or cannot reach it. A retry also skips ' +
+      'tasks that were replayed.',
   })
   skipped!: number;
 }

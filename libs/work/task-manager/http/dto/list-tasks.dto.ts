@@ -24,7 +24,7 @@ export class ListTasksQuery extends PageQuery implements TaskFilter {
     optional: true,
     description:
       'Any of these values, repeated or separated by commas. RETRYING: ABORTED tasks that wait ' +
-      'for their retry. CANCELLED: ABORTED tasks that somebody cancelled.',
+      'for their retry. CANCELLED: ABORTED tasks that somebody cancelled, alone or with another.',
   })
   status?: ListedStatus[];
 
