@@ -533,8 +533,8 @@ WITH span AS MATERIALIZED (
 ),
 ended AS MATERIALIZED (
   SELECT floor(extract(epoch FROM t.completed_at - s.since) / $2)::int AS step,
-    extract(epoch FROM t.started_at - coalesce(t.ready_at, t.created_at)) AS waited,
-    extract(epoch FROM t.completed_at - t.started_at) AS ran
+    extract(epoch FROM coalesce(t.started_at, t.assigned_at) - coalesce(t.ready_at, t.created_at)) AS waited,
+    extract(epoch FROM t.completed_at - coalesce(t.started_at, t.assigned_at)) AS ran
   FROM agent_tasks t CROSS JOIN span s
   WHERE t.workspace_id = $1 AND t.completed_at IS NOT NULL AND t.completed_at >= s.since
 ),

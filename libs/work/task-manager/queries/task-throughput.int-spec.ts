@@ -77,6 +77,23 @@ it('throughput counts completed tasks in thirty steps with waits and durations',
   expect(await read('?minutes=1')).toMatchObject({ completed: 2 });
 });
 
+it('a task without a reported start runs from its claim on', async () => {
+  const { api, newAgent } = await app.newWorkspace();
+  const { body } = await api.post<{ id: string }>('/agent-tasks', { title: 'T', taskType: 'test' });
+  const agent = await newAgent();
+  const claimed = await agent.api.post<{ tasks: { run: { id: string } }[] }>(
+    `/agents/${agent.id}/claim`,
+  );
+  await agent.api.post(`/runs/${claimed.body.tasks[0]?.run.id}/complete`, {});
+  await app.db.owner.query(
+    `UPDATE agent_tasks SET ready_at = completed_at - interval '30 seconds',
+       assigned_at = completed_at - interval '20 seconds' WHERE id = $1 AND started_at IS NULL`,
+    [body.id],
+  );
+  const { body: read } = await api.get<TaskThroughputView>('/agent-tasks/throughput');
+  expect(read).toMatchObject({ completed: 1, wait: { p50: 10 }, run: { p50: 20 } });
+});
+
 it('throughput covers one workspace and whole minutes', async () => {
   const stranger = await app.newWorkspace();
   expect(await read('', stranger)).toMatchObject({ completed: 0 });
