@@ -164,7 +164,7 @@ WITH RECURSIVE reached (id) AS (
   UNION
   SELECT further.id FROM reached r CROSS JOIN LATERAL (
     SELECT d.task_id AS id FROM task_dependencies d
-      WHERE d.workspace_id = $1 AND d.depends_on_id = r.id
+      WHERE d.workspace_id = $1 AND d.depends_on_id = r.id AND d.settled_at IS NULL
       -- The whole of which it is a part goes on without it.
       AND NOT EXISTS (SELECT FROM agent_tasks part WHERE part.workspace_id = $1 AND part.id = r.id
         AND part.parent_task_id = d.task_id)

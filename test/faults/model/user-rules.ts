@@ -74,7 +74,9 @@ function mayStillRun({ status, retry }: Task): boolean {
 function comesAfter(task: Task, other: Task, seen = new Set<Task>()): boolean {
   if (seen.has(task)) return false;
   seen.add(task);
-  return task.edges.some(({ on }) => on === other || comesAfter(on, other, seen));
+  return task.edges.some(
+    ({ on, settled }) => !settled && (on === other || comesAfter(on, other, seen)),
+  );
 }
 
 export function turnSwitch(model: Model, made: Pick<Switch, 'id' | 'taskType' | 'until'>): void {

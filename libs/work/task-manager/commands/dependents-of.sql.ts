@@ -2,8 +2,8 @@ import { query } from '#lib/database';
 import { isOpen } from '#lib/transitions';
 
 /**
- * A task with all unfinished tasks that depend on it or are its subtasks, directly or through
- * others.
+ * A task with all unfinished tasks that wait for it or are its subtasks, directly or through
+ * others. Over a settled edge nothing waits.
  *
  * Index: task_dependencies_depends_on_idx, agent_tasks_parent_idx, primary key. UNION (not ALL)
  * ends the walk even on a cycle. An array, not a join: Postgres expects a walk to find few, and
@@ -18,7 +18,7 @@ WITH RECURSIVE reached (id) AS (
   UNION
   SELECT further.id FROM reached r CROSS JOIN LATERAL (
     SELECT d.task_id AS id FROM task_dependencies d
-      WHERE d.workspace_id = $1 AND d.depends_on_id = r.id
+      WHERE d.workspace_id = $1 AND d.depends_on_id = r.id AND d.settled_at IS NULL
       -- The whole of which it is a part goes on without it.
       AND NOT EXISTS (SELECT FROM agent_tasks part WHERE part.workspace_id = $1 AND part.id = r.id
         AND part.parent_task_id = d.task_id)

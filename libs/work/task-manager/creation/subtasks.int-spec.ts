@@ -245,6 +245,22 @@ it('cancelling a parent cancels its subtasks only on request', async () => {
   expect((await read(workspace.api, other)).status).toBe('PENDING');
 });
 
+it('cancelling with cascade ends no task that waits for nothing that is cancelled', async () => {
+  const held = await hold();
+  const { body: subtask } = await create(held.run);
+  await server.db.owner.query(
+    `UPDATE agent_tasks SET status = 'COMPLETED', progress_percent = 100, completed_at = now()
+     WHERE id = $1`,
+    [subtask.id],
+  );
+  const { body: after } = await create(workspace.api, { dependsOn: [subtask.id] });
+  expect(after.unmetDependencies).toBe(0);
+  const { body: waiting } = await create(workspace.api, { dependsOn: [held.parent.id] });
+  await workspace.api.post(`/agent-tasks/${held.parent.id}/cancel`, { cascade: true });
+  expect((await read(workspace.api, after)).status).toBe('PENDING');
+  expect((await read(workspace.api, waiting)).status).toBe('ABORTED');
+});
+
 it('cancelling a subtask cancels its dependents, and the parent continues', async () => {
   const { body: one } = await create(run, { blocksParent: true });
   const { body: two } = await create(run, { blocksParent: true, dependsOn: [one.id] });
