@@ -5,7 +5,12 @@ import { DroverError } from '#lib/kernel';
 import { type ColumnOfTask, holdsSecrets, SecretValues, TaskSecrets } from '#lib/secrets';
 import { commandKindOf, Estimates } from '#lib/models';
 import { draftTasks, type NewTask, type TaskRequest } from '../domain/new-task.js';
-import { hiddenTags, refuseSecretRouting, secretValuesOf } from '../domain/task-secrets.js';
+import {
+  cutTitle,
+  hiddenTags,
+  refuseSecretRouting,
+  secretValuesOf,
+} from '../domain/task-secrets.js';
 
 export interface CreationRequest {
   tasks: readonly TaskRequest[];
@@ -105,17 +110,13 @@ export class TaskDrafts {
     if (originals.length === 0) return tagged;
     const { title, input_context, acceptance_script, ...others } = shown as typeof columns;
     const shownFields = {
-      // A short secret is longer when it is hidden.
-      title: [...title].slice(0, MAX_TITLE).join(''),
+      title: cutTitle(title),
       inputContext: input_context,
       acceptanceScript: acceptance_script,
     };
     return { ...tagged, ...others, ...shownFields, originals } as NewTask;
   }
 }
-
-/** The length of the column, in characters. */
-const MAX_TITLE = 255;
 
 /** The columns of a task that can hold secrets. */
 function columnsOf(task: NewTask) {

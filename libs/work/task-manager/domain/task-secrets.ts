@@ -1,4 +1,4 @@
-import { DroverError } from '#lib/kernel';
+import { cut, DroverError } from '#lib/kernel';
 import { secretsIn, secretsInSentence, SecretValues } from '#lib/secrets/domain';
 
 /** The fields of a task with free text, by the names that they share with their columns. */
@@ -25,9 +25,23 @@ function namedIn({ title, description, instructions, ...documents }: WrittenFiel
   return [...secretsIn({ metadata, secrets, inputContext, agent }), ...sentences];
 }
 
+/** The lengths of the columns, in characters. A short secret is longer when it is hidden. */
+const MAX_TITLE = 255;
+const MAX_TAG = 100;
+
+/** The public form of a title, as its column holds it. */
+export function cutTitle(title: string): string {
+  return [...title].slice(0, MAX_TITLE).join('');
+}
+
+/** True if its end may be missing, and the end of a hidden secret with it. */
+export function mayBeCut(title: string): boolean {
+  return [...title].length === MAX_TITLE;
+}
+
 /** Tags without the values. */
 export function hiddenTags(tags: readonly string[], values: SecretValues): string[] {
-  return [...new Set(tags.map((tag) => values.redact(tag)))];
+  return [...new Set(tags.map((tag) => cut(values.redact(tag), MAX_TAG)))];
 }
 
 /**

@@ -134,6 +134,34 @@ describe('fields', () => {
     expect(rows).toEqual([{ metadata: { token: '[redacted]', n: 2 }, sealed: { token, n: 2 } }]);
   });
 
+  it('new tags show no secret of the task, with or without other fields', async () => {
+    const secret = 'hunter2-hunter2';
+    for (const others of [{}, { title: 'A task' }]) {
+      const id = await create({ secrets: { TOKEN: secret } });
+      const { status, body } = await patch(id, { tags: [secret, 'plain'], ...others });
+      expect([status, body['tags']]).toEqual([200, ['[redacted]', 'plain']]);
+      expect(JSON.stringify([await read(id), await logsOf(id)])).not.toContain(secret);
+    }
+  });
+
+  it('texts that grow because a secret is hidden are cut, and a later title replaces all', async () => {
+    const pin = '482-913';
+    const id = await create({ secrets: { PIN: pin }, tags: [`${'t'.repeat(93)}${pin}`] });
+    const tag = expect.stringMatching(/^t{93}\[redac/);
+    expect(await read(id)).toMatchObject({ tags: [tag] });
+    const fields = { title: `${'a'.repeat(248)}${pin}`, tags: [`${'u'.repeat(93)}${pin}`] };
+    const { status, body } = await patch(id, fields);
+    expect([status, body['title']]).toEqual([200, `${'a'.repeat(248)}[redact`]);
+    expect(body).toMatchObject({ tags: [expect.stringMatching(/^u{93}\[redac/)] });
+    expect((await patch(id, { title: String(body['title']) })).body.version).toBe(body.version);
+    await patch(id, { title: 'Short' });
+    const { rows } = await server.db.owner.query(
+      `SELECT column_name FROM task_secrets WHERE task_id = $1`,
+      [id],
+    );
+    expect(rows).toEqual([{ column_name: 'secrets' }]);
+  });
+
   it('unchanged fields change no version', async () => {
     const id = await create({ tags: ['a'] });
     for (const body of [{}, { title: 'A task' }, { tags: ['a', 'a'], priority: 5 }]) {

@@ -107,14 +107,14 @@ export class TaskUpdates {
     { id, request }: { id: string; request: UpdateRequest },
   ): Promise<boolean> {
     const { workspaceId } = caller;
-    const { agentId, requiredCapabilities } = request.fields;
+    const { agentId } = request.fields;
     const row = await lockedRow(tx, caller, { id, request });
     await prepareAssignment(tx, workspaceId, agentId ? [{ field: 'agentId', agentId }] : []);
     // The redacted texts that the client was shown are compared with their originals, and replaced
-    // by them.
-    const opensSecrets =
-      requiredCapabilities !== undefined ||
-      SECRET_FIELDS.some((field) => request.fields[field] !== undefined);
+    // by them. New tags and requirements must not contain a secret.
+    const opensSecrets = [...SECRET_FIELDS, 'tags' as const, 'requiredCapabilities' as const].some(
+      (field) => request.fields[field] !== undefined,
+    );
     const shown = toTaskView(row);
     const task = opensSecrets ? toTaskView(await this.secrets.opened(tx, row)) : shown;
     const plan = planUpdate(task, await this.estimated(shown, request.fields), shown);

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Transaction } from '#lib/database';
 import { type ColumnOfTask, HeldSecrets, showsSecret, TaskSecrets } from '#lib/secrets';
+import { cutTitle, mayBeCut } from '../domain/task-secrets.js';
 import type { UpdatePlan } from '../domain/task-update.js';
 import type { TaskRow } from '../domain/task-view.js';
 
@@ -28,10 +29,13 @@ export class UpdateSecrets {
       values,
     );
     const before = row as Record<string, unknown>;
+    const hid = (name: string) =>
+      showsSecret(before[name]) || (name === 'title' && mayBeCut(row.title));
     const originals = inputs.filter(
-      ({ column_name: name, key_id }) => key_id !== undefined || showsSecret(before[name]),
+      ({ column_name: name, key_id }) => key_id !== undefined || hid(name),
     );
-    return { shown, originals };
+    const { title: whole } = shown as { title: string };
+    return { shown: { ...shown, title: cutTitle(whole) }, originals };
   }
 
   /** The write of sealed fields. @throws as TaskSecrets.written */
