@@ -1132,11 +1132,18 @@ best AS MATERIALIZED (
   SELECT head.*
   FROM together o JOIN capability_sets s ON s.workspace_id = $1 AND (s.capabilities <@ o.capabilities AND s.capabilities @> o.dedicated_to)
   CROSS JOIN LATERAL (
-    SELECT t.id, t.queue_rank, CASE WHEN pg_column_compression(t.instructions) IS NULL THEN coalesce(pg_column_size(t.instructions), 0)
-    ELSE octet_length(t.instructions::text) END + CASE WHEN pg_column_compression(t.input_context) IS NULL THEN coalesce(pg_column_size(t.input_context), 0)
-    ELSE octet_length(t.input_context::text) END + CASE WHEN pg_column_compression(t.checkpoint_data) IS NULL THEN coalesce(pg_column_size(t.checkpoint_data), 0)
-    ELSE octet_length(t.checkpoint_data::text) END + CASE WHEN pg_column_compression(t.metadata) IS NULL THEN coalesce(pg_column_size(t.metadata), 0)
-    ELSE octet_length(t.metadata::text) END + CASE WHEN pg_column_compression(t.answers) IS NULL THEN coalesce(pg_column_size(t.answers), 0)
+    SELECT t.id, t.queue_rank, CASE WHEN pg_column_compression(t.description) IS NULL THEN coalesce(pg_column_size(t.description), 0)
+    ELSE octet_length(t.description::text) END + CASE WHEN pg_column_compression(t.instructions) IS NULL THEN coalesce(pg_column_size(t.instructions), 0)
+    ELSE octet_length(t.instructions::text) END + CASE WHEN pg_column_compression(t.agent) IS NULL THEN coalesce(pg_column_size(t.agent), 0)
+    ELSE octet_length(t.agent::text) END + CASE WHEN pg_column_compression(t.steps) IS NULL THEN coalesce(pg_column_size(t.steps), 0)
+    ELSE octet_length(t.steps::text) END + CASE WHEN pg_column_compression(t.deliverables) IS NULL THEN coalesce(pg_column_size(t.deliverables), 0)
+    ELSE octet_length(t.deliverables::text) END + CASE WHEN pg_column_compression(t.acceptance) IS NULL THEN coalesce(pg_column_size(t.acceptance), 0)
+    ELSE octet_length(t.acceptance::text) END + CASE WHEN pg_column_compression(t.acceptance_script) IS NULL THEN coalesce(pg_column_size(t.acceptance_script), 0)
+    ELSE octet_length(t.acceptance_script::text) END + CASE WHEN pg_column_compression(t.input_context) IS NULL THEN coalesce(pg_column_size(t.input_context), 0)
+    ELSE octet_length(t.input_context::text) END + CASE WHEN pg_column_compression(t.metadata) IS NULL THEN coalesce(pg_column_size(t.metadata), 0)
+    ELSE octet_length(t.metadata::text) END + CASE WHEN pg_column_compression(t.secrets) IS NULL THEN coalesce(pg_column_size(t.secrets), 0)
+    ELSE octet_length(t.secrets::text) END + CASE WHEN pg_column_compression(t.checkpoint_data) IS NULL THEN coalesce(pg_column_size(t.checkpoint_data), 0)
+    ELSE octet_length(t.checkpoint_data::text) END + CASE WHEN pg_column_compression(t.answers) IS NULL THEN coalesce(pg_column_size(t.answers), 0)
     ELSE octet_length(t.answers::text) END AS bytes FROM agent_tasks t
     WHERE t.workspace_id = $1 AND t.capability_key = s.key
       AND (t.status = 'PENDING' AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now()) AND t.unmet_dependencies = 0)
@@ -1261,11 +1268,18 @@ best AS MATERIALIZED (
   SELECT head.*
   FROM together o JOIN capability_sets s ON s.workspace_id = $1 AND (s.capabilities <@ o.capabilities AND s.capabilities @> o.dedicated_to)
   CROSS JOIN LATERAL (
-    SELECT t.id, t.queue_rank, t.project_id, t.milestone_id, t.estimated_tokens, CASE WHEN pg_column_compression(t.instructions) IS NULL THEN coalesce(pg_column_size(t.instructions), 0)
-    ELSE octet_length(t.instructions::text) END + CASE WHEN pg_column_compression(t.input_context) IS NULL THEN coalesce(pg_column_size(t.input_context), 0)
-    ELSE octet_length(t.input_context::text) END + CASE WHEN pg_column_compression(t.checkpoint_data) IS NULL THEN coalesce(pg_column_size(t.checkpoint_data), 0)
-    ELSE octet_length(t.checkpoint_data::text) END + CASE WHEN pg_column_compression(t.metadata) IS NULL THEN coalesce(pg_column_size(t.metadata), 0)
-    ELSE octet_length(t.metadata::text) END + CASE WHEN pg_column_compression(t.answers) IS NULL THEN coalesce(pg_column_size(t.answers), 0)
+    SELECT t.id, t.queue_rank, t.project_id, t.milestone_id, t.estimated_tokens, CASE WHEN pg_column_compression(t.description) IS NULL THEN coalesce(pg_column_size(t.description), 0)
+    ELSE octet_length(t.description::text) END + CASE WHEN pg_column_compression(t.instructions) IS NULL THEN coalesce(pg_column_size(t.instructions), 0)
+    ELSE octet_length(t.instructions::text) END + CASE WHEN pg_column_compression(t.agent) IS NULL THEN coalesce(pg_column_size(t.agent), 0)
+    ELSE octet_length(t.agent::text) END + CASE WHEN pg_column_compression(t.steps) IS NULL THEN coalesce(pg_column_size(t.steps), 0)
+    ELSE octet_length(t.steps::text) END + CASE WHEN pg_column_compression(t.deliverables) IS NULL THEN coalesce(pg_column_size(t.deliverables), 0)
+    ELSE octet_length(t.deliverables::text) END + CASE WHEN pg_column_compression(t.acceptance) IS NULL THEN coalesce(pg_column_size(t.acceptance), 0)
+    ELSE octet_length(t.acceptance::text) END + CASE WHEN pg_column_compression(t.acceptance_script) IS NULL THEN coalesce(pg_column_size(t.acceptance_script), 0)
+    ELSE octet_length(t.acceptance_script::text) END + CASE WHEN pg_column_compression(t.input_context) IS NULL THEN coalesce(pg_column_size(t.input_context), 0)
+    ELSE octet_length(t.input_context::text) END + CASE WHEN pg_column_compression(t.metadata) IS NULL THEN coalesce(pg_column_size(t.metadata), 0)
+    ELSE octet_length(t.metadata::text) END + CASE WHEN pg_column_compression(t.secrets) IS NULL THEN coalesce(pg_column_size(t.secrets), 0)
+    ELSE octet_length(t.secrets::text) END + CASE WHEN pg_column_compression(t.checkpoint_data) IS NULL THEN coalesce(pg_column_size(t.checkpoint_data), 0)
+    ELSE octet_length(t.checkpoint_data::text) END + CASE WHEN pg_column_compression(t.answers) IS NULL THEN coalesce(pg_column_size(t.answers), 0)
     ELSE octet_length(t.answers::text) END AS bytes FROM agent_tasks t
     WHERE t.workspace_id = $1 AND t.capability_key = s.key
       AND (t.status = 'PENDING'
@@ -2313,12 +2327,22 @@ JOIN agents a ON a.workspace_id = n.workspace_id AND a.id = n.agent_id
 
 -- tasks_of_agent
 WITH found AS MATERIALIZED (
-  SELECT t.id, CASE WHEN pg_column_compression(t.input_context) IS NULL THEN coalesce(pg_column_size(t.input_context), 0)
-    ELSE octet_length(t.input_context::text) END + CASE WHEN pg_column_compression(t.output_result) IS NULL THEN coalesce(pg_column_size(t.output_result), 0)
+  SELECT t.id, CASE WHEN pg_column_compression(t.description) IS NULL THEN coalesce(pg_column_size(t.description), 0)
+    ELSE octet_length(t.description::text) END + CASE WHEN pg_column_compression(t.instructions) IS NULL THEN coalesce(pg_column_size(t.instructions), 0)
+    ELSE octet_length(t.instructions::text) END + CASE WHEN pg_column_compression(t.agent) IS NULL THEN coalesce(pg_column_size(t.agent), 0)
+    ELSE octet_length(t.agent::text) END + CASE WHEN pg_column_compression(t.steps) IS NULL THEN coalesce(pg_column_size(t.steps), 0)
+    ELSE octet_length(t.steps::text) END + CASE WHEN pg_column_compression(t.deliverables) IS NULL THEN coalesce(pg_column_size(t.deliverables), 0)
+    ELSE octet_length(t.deliverables::text) END + CASE WHEN pg_column_compression(t.acceptance) IS NULL THEN coalesce(pg_column_size(t.acceptance), 0)
+    ELSE octet_length(t.acceptance::text) END + CASE WHEN pg_column_compression(t.acceptance_script) IS NULL THEN coalesce(pg_column_size(t.acceptance_script), 0)
+    ELSE octet_length(t.acceptance_script::text) END + CASE WHEN pg_column_compression(t.input_context) IS NULL THEN coalesce(pg_column_size(t.input_context), 0)
+    ELSE octet_length(t.input_context::text) END + CASE WHEN pg_column_compression(t.metadata) IS NULL THEN coalesce(pg_column_size(t.metadata), 0)
+    ELSE octet_length(t.metadata::text) END + CASE WHEN pg_column_compression(t.secrets) IS NULL THEN coalesce(pg_column_size(t.secrets), 0)
+    ELSE octet_length(t.secrets::text) END + CASE WHEN pg_column_compression(t.output_result) IS NULL THEN coalesce(pg_column_size(t.output_result), 0)
     ELSE octet_length(t.output_result::text) END + CASE WHEN pg_column_compression(t.checkpoint_data) IS NULL THEN coalesce(pg_column_size(t.checkpoint_data), 0)
-    ELSE octet_length(t.checkpoint_data::text) END + CASE WHEN pg_column_compression(t.metadata) IS NULL THEN coalesce(pg_column_size(t.metadata), 0)
-    ELSE octet_length(t.metadata::text) END + CASE WHEN pg_column_compression(t.instructions) IS NULL THEN coalesce(pg_column_size(t.instructions), 0)
-    ELSE octet_length(t.instructions::text) END AS bytes FROM agent_tasks t
+    ELSE octet_length(t.checkpoint_data::text) END + CASE WHEN pg_column_compression(t.answers) IS NULL THEN coalesce(pg_column_size(t.answers), 0)
+    ELSE octet_length(t.answers::text) END + CASE WHEN pg_column_compression(t.last_error) IS NULL THEN coalesce(pg_column_size(t.last_error), 0)
+    ELSE octet_length(t.last_error::text) END + CASE WHEN pg_column_compression(t.summary) IS NULL THEN coalesce(pg_column_size(t.summary), 0)
+    ELSE octet_length(t.summary::text) END AS bytes FROM agent_tasks t
   WHERE t.workspace_id = $1 AND t.agent_id = $2
     AND ($3::text[] IS NULL OR t.status = ANY($3))
     AND (NOT $4::boolean OR t.run_id IS NOT NULL)

@@ -302,9 +302,19 @@ FROM page p CROSS JOIN LATERAL (
 ORDER BY p.count DESC, p.fingerprint
 
 -- list_task_templates
-SELECT t.id, t.name, t.description, t.task, t.created_by, t.version, t.created_at, t.updated_at FROM task_templates t
-WHERE t.workspace_id = $1 AND ($2::uuid IS NULL OR t.id < $2) AND ($4::text IS NULL OR t.name = $4)
-ORDER BY t.id DESC LIMIT $3
+WITH found AS MATERIALIZED (
+  SELECT t.id, CASE WHEN pg_column_compression(t.task) IS NULL THEN coalesce(pg_column_size(t.task), 0)
+    ELSE octet_length(t.task::text) END AS bytes FROM task_templates t
+  WHERE t.workspace_id = $1 AND ($2::uuid IS NULL OR t.id < $2) AND ($4::text IS NULL OR t.name = $4)
+  ORDER BY t.id DESC LIMIT $3
+),
+page AS MATERIALIZED (
+  SELECT id, count(*) OVER () < (SELECT count(*) FROM found) AS cut
+  FROM (SELECT id, sum(bytes) OVER (ORDER BY id DESC) - bytes AS before FROM found) f
+  WHERE before < 8388608
+)
+SELECT page.cut, t.id, t.name, t.description, t.task, t.created_by, t.version, t.created_at, t.updated_at FROM page JOIN task_templates t ON t.workspace_id = $1 AND t.id = page.id
+ORDER BY t.id DESC
 
 -- lock_debounce_key
 SELECT pg_advisory_xact_lock(hashtextextended('debounce ' || $1::text || ' ' || $2::text, 0))

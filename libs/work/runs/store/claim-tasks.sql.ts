@@ -8,7 +8,7 @@ import {
   serves,
   taskTransition,
 } from '#lib/transitions';
-import { bytesOf, type TaskAnswer } from '#lib/task-manager';
+import { bytesOf, REQUESTED_COLUMNS, type TaskAnswer } from '#lib/task-manager';
 import { hasRoom, OFFER, type Offer, HOLD_WHYS, type HoldWhy, takesType } from './hand-out.sql.js';
 import { type Holds, WITH_HOLDS, WITHOUT_HOLDS } from './claim-holds.sql.js';
 import { ROUTED_BY, type RoutedRow } from './routed-row.js';
@@ -203,7 +203,7 @@ ${chosenByOne(holds)}`,
  */
 function several(bytes: boolean): Askers {
   const size = bytes
-    ? `, ${bytesOf('t.instructions', 't.input_context', 't.checkpoint_data', 't.metadata', 't.answers')} AS bytes`
+    ? `, ${bytesOf(...REQUESTED_COLUMNS, 't.checkpoint_data', 't.answers')} AS bytes`
     : '';
   const numbered = ({ columns }: Holds) =>
     `SELECT id, row_number() OVER (ORDER BY queue_rank, id) AS number${columns('best')} FROM best`;

@@ -34,11 +34,11 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => server.stop());
 
-async function pagesOf(path: string): Promise<Page[]> {
+async function pagesOf(path: string, { api } = workspace): Promise<Page[]> {
   const pages: Page[] = [];
   for (let cursor: string | null = ''; cursor !== null;) {
     const next: string = cursor === '' ? '' : `&cursor=${cursor}`;
-    const answer: { status: number; body: Page } = await workspace.api.get(`${path}${next}`);
+    const answer: { status: number; body: Page } = await api.get(`${path}${next}`);
     expect(answer.status).toBe(200);
     pages.push(answer.body);
     cursor = answer.body.nextCursor;
@@ -52,6 +52,41 @@ it('a list of large tasks comes in several complete pages', async () => {
   const pages = await pagesOf('/agent-tasks?limit=200');
   expect(pages.map(({ items }) => items.length)).toEqual([9, 9, 9, 9, 4]);
   expect(idsOf(pages)).toEqual(ids.toSorted().reverse());
+});
+
+it.each([
+  [
+    'the settings of its coding agent',
+    'agent',
+    `jsonb_build_object('kind', 'codex', 'settings', jsonb_build_object('x', repeat('x', $2)))`,
+  ],
+  ['its steps', 'steps', `array_fill(repeat('x', $2 / 100), ARRAY[100])`],
+  ['its script', 'acceptance_script', `repeat('x', $2)`],
+])('a page of tasks is cut by the size of %s, too', async (_, column, value) => {
+  const other = await server.newWorkspace();
+  await server.db.owner.query(
+    `WITH capable AS (
+       INSERT INTO capability_sets (workspace_id, key, capabilities) VALUES ($1, '', '{}'))
+     INSERT INTO agent_tasks (workspace_id, id, title, task_type, ready_at, ${column})
+     SELECT $1, uuidv7(), 'Large', 'test', now(), ${value} FROM generate_series(1, 10)`,
+    [other.id, MEGABYTE],
+  );
+  const pages = await pagesOf('/agent-tasks?limit=200', other);
+  expect(pages.map(({ items }) => items.length)).toEqual([9, 1]);
+});
+
+it('a list of large templates comes in several complete pages', async () => {
+  const small = { name: 'Small', task: { taskType: 'test' } };
+  const { body } = await workspace.api.post<{ createdBy: string }>('/task-templates', small);
+  await server.db.owner.query(
+    `INSERT INTO task_templates (workspace_id, id, name, task, created_by)
+     SELECT $1, uuidv7(), 'Large ' || n, jsonb_build_object('text', repeat('x', $2)), $3
+     FROM generate_series(1, 20) n`,
+    [workspace.id, MEGABYTE, body.createdBy],
+  );
+  const pages = await pagesOf('/task-templates?limit=200');
+  expect(pages.map(({ items }) => items.length)).toEqual([9, 9, 3]);
+  expect(new Set(idsOf(pages)).size).toBe(21);
 });
 
 it('a log with large details comes in several complete pages', async () => {

@@ -4,7 +4,7 @@
  */
 export const PAGE_BYTES = 8 * 1024 * 1024;
 
-/** An SQL expression: the bytes of JSON columns, as text even if they are stored compressed. */
+/** An SQL expression: the bytes of columns, as text even if they are stored compressed. */
 export function bytesOf(...columns: readonly string[]): string {
   return columns
     .map(
@@ -16,13 +16,28 @@ export function bytesOf(...columns: readonly string[]): string {
     .join(' + ');
 }
 
+/** The columns of a requested task that can be large, each or together. */
+export const REQUESTED_COLUMNS = [
+  't.description',
+  't.instructions',
+  't.agent',
+  't.steps',
+  't.deliverables',
+  't.acceptance',
+  't.acceptance_script',
+  't.input_context',
+  't.metadata',
+  't.secrets',
+];
+
 /** The columns of a task that can be large. */
 export const TASK_BYTES = bytesOf(
-  't.input_context',
+  ...REQUESTED_COLUMNS,
   't.output_result',
   't.checkpoint_data',
-  't.metadata',
-  't.instructions',
+  't.answers',
+  't.last_error',
+  't.summary',
 );
 
 /**

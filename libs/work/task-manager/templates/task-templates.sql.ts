@@ -1,6 +1,7 @@
 import { command, query } from '#lib/database';
 import type { ColumnOfTaskTemplate, Original } from '#lib/secrets';
 import type { TaskTemplate } from '../domain/template.js';
+import { bytesOf, cutPage } from '../queries/page-bytes.sql.js';
 
 /** A template as its list shows it. */
 export interface ListedTemplateRow {
@@ -12,6 +13,12 @@ export interface ListedTemplateRow {
   version: number;
   created_at: Date;
   updated_at: Date;
+}
+
+/** A template of a page. */
+export interface TemplateOfPage extends ListedTemplateRow {
+  /** Whether there are more, which would be too large together. */
+  cut: boolean;
 }
 
 export interface TemplateRow extends ListedTemplateRow {
@@ -57,15 +64,20 @@ export const lockTaskTemplate = query<{ id: string }>(
 );
 
 /**
- * Newest first. Indexes: primary key, task_templates_name_key with a name. $1 workspace, $2 last id
+ * Newest first, cut where the page grows too large. Indexes: primary key, task_templates_name_key with a name. $1 workspace, $2 last id
  * of the previous page or NULL, $3 maximum number of rows, $4 name or NULL.
  */
-export const listTaskTemplates = query<ListedTemplateRow>(
+export const listTaskTemplates = query<TemplateOfPage>(
   'list_task_templates',
   `
-SELECT ${COLUMNS} FROM task_templates t
-WHERE t.workspace_id = $1 AND ($2::uuid IS NULL OR t.id < $2) AND ($4::text IS NULL OR t.name = $4)
-ORDER BY t.id DESC LIMIT $3`,
+WITH found AS MATERIALIZED (
+  SELECT t.id, ${bytesOf('t.task')} AS bytes FROM task_templates t
+  WHERE t.workspace_id = $1 AND ($2::uuid IS NULL OR t.id < $2) AND ($4::text IS NULL OR t.name = $4)
+  ORDER BY t.id DESC LIMIT $3
+),
+${cutPage('DESC')}
+SELECT page.cut, ${COLUMNS} FROM page JOIN task_templates t ON t.workspace_id = $1 AND t.id = page.id
+ORDER BY t.id DESC`,
 );
 
 /** After lockTaskTemplate. $1 workspace, $2 template, $3 name, $4 description, $5 task. */

@@ -101,7 +101,7 @@ export class TaskTemplates {
   ): Promise<Page<TemplateView>> {
     const params = [workspaceId, page.before, page.limit + 1, page.name ?? null];
     const rows = await this.database.tenant(workspaceId).rows(listTaskTemplates, params);
-    return toPage(rows, page.limit, ({ id }) => [id], toView);
+    return toPage(rows, page.limit, ({ id }) => [id], toView, rows[0]?.cut);
   }
 
   /** @throws DroverError `task_template_not_found` */
