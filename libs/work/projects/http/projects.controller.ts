@@ -1,6 +1,14 @@
 import { Body, Controller, Get, HttpCode, Patch, Post, Query } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { ApiErrors, Idempotent, IfMatch, UuidParam, Versioned } from '#lib/http';
+import {
+  ApiErrors,
+  Idempotency,
+  type IdempotencyRecord,
+  Idempotent,
+  IfMatch,
+  UuidParam,
+  Versioned,
+} from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
 import type { Caller } from '#lib/kernel';
 import { MilestonesService } from '../milestones/milestones.service.js';
@@ -28,8 +36,12 @@ export class ProjectsController {
   @ApiOperation({ summary: 'Create a project' })
   @ApiCreatedResponse({ type: ProjectDto })
   @ApiErrors('validation_failed')
-  create(@CurrentCaller() caller: Caller, @Body() body: CreateProjectDto): Promise<ProjectDto> {
-    return this.projects.create(caller, body);
+  create(
+    @CurrentCaller() caller: Caller,
+    @Body() body: CreateProjectDto,
+    @Idempotency() record: IdempotencyRecord | undefined,
+  ): Promise<ProjectDto> {
+    return this.projects.create(caller, body, record);
   }
 
   @Get()
@@ -92,8 +104,9 @@ export class ProjectsController {
     @CurrentCaller() caller: Caller,
     @UuidParam('id') id: string,
     @Body() body: CreateMilestoneDto,
+    @Idempotency() record: IdempotencyRecord | undefined,
   ): Promise<MilestoneDto> {
-    return this.milestones.create(caller, id, body);
+    return this.milestones.create(caller, id, body, record);
   }
 
   @Get(':id/milestones')

@@ -3,6 +3,7 @@ import { newId } from '#lib/kernel';
 import { apiClient } from '../../../../test/support/api-client.js';
 import { aMember, aSessionOf } from '../../../../test/support/factories.js';
 import { tablesWith } from '../../../../test/support/tables-with.js';
+import { waitFor } from '../../../../test/support/wait-for.js';
 import {
   sharedServer,
   type TestServer,
@@ -66,7 +67,7 @@ describe('projects', () => {
     const both = await Promise.all([change(1), change(1)]);
     expect(both.map(({ status }) => status).sort()).toEqual([200, 412]);
     const archive = await own.api.post(`/projects/${id}/archive`, {}, { 'if-match': '"1"' });
-    expect(archive.status).toBe(412);
+    expect(archive).toMatchObject({ status: 412, body: { currentVersion: 2 } });
   });
 
   it('only admins allow the network, and every member can close it', async () => {
@@ -110,6 +111,74 @@ describe('projects', () => {
       expect(refused).toMatchObject({ status: 400, body: { errors: [{ field: 'allowedHosts' }] } });
     }
     expect((await own.api.get(path)).body).toMatchObject({ network: 'allow', allowedHosts });
+  });
+
+  it('texts that grow because a secret is hidden are cut', async () => {
+    const grown = (length: number) => `${'x'.repeat(length - 14)} password=abcd`;
+    const { status, body } = await own.api.post<Row>('/projects', { name: grown(200) });
+    expect([status, body]).toEqual([
+      201,
+      expect.objectContaining({ name: expect.stringMatching(/^x{186} password=\[r[^]*$/) }),
+    ]);
+    const path = `/projects/${body.id}`;
+    const changed = await own.api.patch<Row>(path, { instructions: grown(20_000) });
+    expect(changed).toMatchObject({ status: 200 });
+    expect(JSON.stringify(changed.body)).not.toContain('abcd');
+    const milestone = await own.api.post(`${path}/milestones`, { name: grown(200) });
+    expect(milestone).toMatchObject({ status: 201 });
+  });
+
+  it.each(['projects', 'milestones'])(
+    '%s that are archived twice at once keep the first time',
+    async (what) => {
+      const project = await aProject();
+      const row = what === 'projects' ? project : await aMilestone(project.id);
+      const holder = await app.db.owner.connect();
+      try {
+        await holder.query('BEGIN');
+        await holder.query(`SELECT FROM ${what} WHERE id = $1 FOR UPDATE`, [row.id]);
+        const archives = Promise.all(
+          [1, 2].map(() => own.api.post<Row>(`/${what}/${row.id}/archive`)),
+        );
+        await waitFor('both to wait for the row', async () => {
+          const { rowCount } = await app.db.owner.query(
+            `SELECT FROM pg_stat_activity WHERE datname = current_database()
+             AND wait_event_type = 'Lock' AND query LIKE '%${what}%'`,
+          );
+          return rowCount === 2;
+        });
+        await holder.query('COMMIT');
+        const [first, second] = await archives;
+        expect(first).toMatchObject({ status: 200, body: { version: 2 } });
+        expect(second?.body).toEqual(first?.body);
+      } finally {
+        holder.release(true);
+      }
+    },
+  );
+
+  it('the answer to a creation is kept with it, so that a repetition creates none', async () => {
+    const key = { 'idempotency-key': newId() };
+    const made = await own.api.post<Row>('/projects', { name: 'Once' }, key);
+    const again = await own.api.post<Row>('/projects', { name: 'Once' }, key);
+    expect(again.body).toEqual(made.body);
+    const milestoneKey = { 'idempotency-key': newId() };
+    const path = `/projects/${made.body.id}/milestones`;
+    const milestone = await own.api.post<Row>(path, { name: 'Once' }, milestoneKey);
+    const kept = async (table: string, id: string) =>
+      (
+        await app.db.owner.query(
+          `SELECT k.response_body FROM ${table} p JOIN idempotency_keys k
+             ON k.workspace_id = p.workspace_id AND k.xmin::text = p.xmin::text
+           WHERE p.id = $1 AND k.status_code = 201`,
+          [id],
+        )
+      ).rows;
+    // A server can die after the commit: the answer is a part of it.
+    expect(await kept('projects', made.body.id)).toEqual([{ response_body: made.body }]);
+    expect(await kept('milestones', milestone.body.id)).toEqual([
+      { response_body: milestone.body },
+    ]);
   });
 
   it('a project keeps instructions without secrets until they are removed', async () => {
