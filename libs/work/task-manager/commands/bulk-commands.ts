@@ -67,7 +67,8 @@ export class BulkCommands {
   }
 
   private chunks(workspaceId: string, { ids, filter }: BulkRequest): AsyncIterable<string[]> {
-    return ids ? chunksOf([...new Set(ids)]) : this.matching(workspaceId, filter as TaskFilter);
+    const lower = ids?.map((id) => id.toLowerCase());
+    return lower ? chunksOf([...new Set(lower)]) : this.matching(workspaceId, filter as TaskFilter);
   }
 
   private async requireThere(workspaceId: string, { ids, filter }: BulkRequest): Promise<void> {

@@ -323,3 +323,10 @@ it('a bulk change of the priority skips finished tasks, and unknown ids refuse i
   const archived = await workspace.api.post('/agent-tasks/bulk/archive', { ids: [open, closed] });
   expect(archived.body).toEqual({ matched: 2, changed: 0, skipped: 2 });
 });
+
+it('a bulk command knows its tasks by ids in upper case', async () => {
+  const id = await create();
+  const ids = [id.toUpperCase(), id];
+  const { body } = await workspace.api.post('/agent-tasks/bulk/cancel', { ids });
+  expect(body).toEqual({ matched: 1, changed: 1, skipped: 0 });
+});
