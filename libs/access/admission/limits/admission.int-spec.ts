@@ -322,6 +322,19 @@ describe('the limits of a workspace', () => {
     expect(await post()).toBe(201);
   });
 
+  it('a full queue does not refuse a creation that only moves the start of a waiting task', async () => {
+    await limit({ maxQueueDepth: 1 });
+    const task = { title: 'T', taskType: 'test', debounceKey: 'k', delaySeconds: 600 };
+    const post = (body: object) => workspace.api.post<{ id: string }>('/agent-tasks', body);
+    const first = await post(task);
+    expect(first.status).toBe(201);
+    const moved = await post({ ...task, delaySeconds: 1_200 });
+    expect(moved).toMatchObject({ status: 201, body: { id: first.body.id } });
+    expect((await post({ ...task, debounceKey: 'other' })).body).toMatchObject({
+      code: 'queue_full',
+    });
+  });
+
   it('tasks that do not fit into the queue are refused together, with Retry-After', async () => {
     await limit({ maxQueueDepth: 3 });
     await submit();

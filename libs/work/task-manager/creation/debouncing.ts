@@ -24,7 +24,15 @@ export async function moveWaitingStart(
   const { kind, id } = actorOf(caller);
   await tx.rows(lockDebounceKey, [workspaceId, debounceKey]);
   const times = [startAt, delaySeconds, expiresAt, queueExpiresInSeconds];
-  const params = [workspaceId, debounceKey, kind, id, '{}', ['startAt'], ...times];
+  const params = [
+    workspaceId,
+    debounceKey,
+    kind,
+    id,
+    '{}',
+    ['startAt', 'queueExpiresAt'],
+    ...times,
+  ];
   const moved = await firstRow(tx, moveStart, params);
   if (!moved) return undefined;
   const row = await firstRow(tx, taskViews, [workspaceId, [moved.id]]);

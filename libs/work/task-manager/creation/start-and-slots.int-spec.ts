@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { checkInvariants } from '#lib/invariants';
+import { eventsOf } from '../../../../test/support/events.js';
 import {
   startTestApp,
   type TestAgent,
@@ -168,6 +169,8 @@ describe('a debounce key', () => {
     });
     const second = await create({ debounceKey: 'k', delaySeconds: HOUR });
     expect(second).toMatchObject({ id: first.id, queueExpiresAt: null });
+    const [event] = await eventsOf(server.db.owner, workspace.id, 'task.updated');
+    expect(event).toMatchObject({ taskId: first.id, changed: ['startAt', 'queueExpiresAt'] });
   });
 
   it('agents cannot have one, because they would read the tasks of others', async () => {

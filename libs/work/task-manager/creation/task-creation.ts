@@ -148,6 +148,13 @@ export class TaskCreation {
   ): Promise<CreatedTasks> {
     const { workspaceId } = caller;
     const { request, given, drafts } = await this.prepare(caller, requested);
+    const draft = new TaskBatch(caller, drafts, request);
+    if (draft.debounced !== undefined) {
+      const tenant = this.database.tenant(workspaceId);
+      const waiting = await tenant.transaction((tx) => moveWaiting(tx, draft, keep));
+      // It adds no task, so a full queue does not refuse it.
+      if (waiting) return waiting;
+    }
     return this.depths.within(workspaceId, drafts.length, async () => {
       const sealed = await this.drafts.sealed(workspaceId, drafts, given);
       return this.write(new TaskBatch(caller, sealed, request), keep);
@@ -208,12 +215,8 @@ export class TaskCreation {
     const { workspaceId } = tenant;
     return tenant.transaction(async (tx) => {
       const { caller, tasks, prerequisiteIds } = batch;
-      const waiting = await moveWaitingStart(tx, caller, batch.debounced);
-      if (waiting) {
-        const same = { ids: [waiting.id], ready: 0, views: () => [waiting] };
-        await keep?.(tx, same);
-        return same;
-      }
+      const waiting = await moveWaiting(tx, batch, keep);
+      if (waiting) return waiting;
       const ids = await this.subtasks.lockFamily(tx, caller, tasks, prerequisiteIds);
       const found = await lockPrerequisites(tx, workspaceId, ids);
       batch.checkPrerequisites(found);
@@ -225,6 +228,19 @@ export class TaskCreation {
       return created;
     });
   }
+}
+
+/** The task that waits under the debounce key of the batch, with its new start. */
+async function moveWaiting(
+  tx: Transaction,
+  batch: TaskBatch,
+  keep: Keep<CreatedTasks> | undefined,
+): Promise<CreatedTasks | undefined> {
+  const waiting = await moveWaitingStart(tx, batch.caller, batch.debounced);
+  if (!waiting) return undefined;
+  const same = { ids: [waiting.id], ready: 0, views: () => [waiting] };
+  await keep?.(tx, same);
+  return same;
 }
 
 /** Stores the answer for the Idempotency-Key. */
