@@ -134,6 +134,19 @@ it.each([
   expect(await goOn(run.id, body)).toMatchObject({ status: 201, body: { title } });
 });
 
+it('a task that requires as many capabilities as it can continues', async () => {
+  const requiredCapabilities = Array.from({ length: 20 }, (_, n) => `skill-${n}`);
+  const id = await scene.task({
+    agent: { kind: 'codex' },
+    instructions: TEXT,
+    requiredCapabilities,
+  });
+  await scene.workspace.api.post(`/agent-tasks/${id}/cancel`);
+  const { requiredCapabilities: required } = await scene.read(id);
+  expect(required).toHaveLength(22);
+  expect(await goOn(id)).toMatchObject({ status: 201, body: { requiredCapabilities: required } });
+});
+
 it('an unfinished task and one without a coding agent cannot be continued', async () => {
   const run = await held();
   const refused = { status: 409, body: { code: 'not_continuable' } };

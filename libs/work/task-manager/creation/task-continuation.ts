@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { isOwnCapability } from '#lib/agent-manager/domain';
 import { Database, firstRow } from '#lib/database';
 import { type IdempotencyRecord, storeAnswer } from '#lib/http';
 import { type Caller, DroverError } from '#lib/kernel';
 import { type Original, type SecretValues, TaskSecrets, writeSecrets } from '#lib/secrets';
 import type { TaskRequest } from '../domain/new-task.js';
+import { requestedOf } from '../domain/requirements.js';
 import { secretValuesOf } from '../domain/task-secrets.js';
 import type { TaskView } from '../domain/task-view.js';
 import { type ContinuedRow, continuedTask, linkContinuation } from './continue-task.sql.js';
@@ -98,7 +98,7 @@ function titleOf(text: string, values: SecretValues): string | undefined {
 }
 
 function toRequest(task: ContinuedRow): TaskRequest {
-  return {
+  const request = {
     title: task.title,
     ...(task.description !== null && { description: task.description }),
     taskType: task.task_type,
@@ -107,7 +107,6 @@ function toRequest(task: ContinuedRow): TaskRequest {
     inputContext: task.input_context,
     metadata: task.metadata,
     secrets: task.secrets,
-    requiredCapabilities: task.required_capabilities.filter((one) => !isOwnCapability(one)),
     tags: task.tags,
     ...(task.project_id !== null && { projectId: task.project_id }),
     ...(task.milestone_id !== null && { milestoneId: task.milestone_id }),
@@ -121,4 +120,5 @@ function toRequest(task: ContinuedRow): TaskRequest {
     retryBackoffSeconds: task.retry_backoff_seconds,
     timeoutSeconds: task.timeout_seconds,
   } as TaskRequest;
+  return { ...request, requiredCapabilities: requestedOf(task.required_capabilities, request) };
 }

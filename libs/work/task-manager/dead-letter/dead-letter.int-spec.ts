@@ -152,6 +152,19 @@ describe('the dead letter', () => {
     expect(await groups()).toEqual([]);
   });
 
+  it('a replay requires what the dead task required, however much that is', async () => {
+    const requiredCapabilities = Array.from({ length: 20 }, (_, n) => `skill-${n}`);
+    const capabilities = [...requiredCapabilities, 'command'];
+    agent = await workspace.newAgent({ capabilities, maxConcurrentTasks: 50 });
+    const inputContext = { command: ['true'] };
+    const [dead = ''] = await fail(['no'], { requiredCapabilities, inputContext });
+    const { body } = await replay({ ids: [dead] });
+    expect(body).toMatchObject({ replayed: 1, skips: [] });
+    expect(await read(body.ids[0] ?? '')).toMatchObject({
+      requiredCapabilities: (await read(dead)).requiredCapabilities,
+    });
+  });
+
   it('a dead task is replayed once, however many ask at once', async () => {
     const ids = await fail(Array.from({ length: 20 }, (_, n) => `error ${n}`));
     const answers = await Promise.all(

@@ -1,5 +1,6 @@
-import { agentOfCapabilities, isOwnCapability } from '#lib/agent-manager/domain';
+import { agentOfCapabilities } from '#lib/agent-manager/domain';
 import type { DependencyRequest, TaskRequest } from './new-task.js';
+import { requestedOf } from './requirements.js';
 import { GIVEN } from './task-fields.js';
 import type { DependencyPolicy, TaskRow } from './task-view.js';
 
@@ -66,7 +67,7 @@ export function replayRequest(
     ...(estimateSource === 'given' && { estimatedTokens }),
     timeoutSeconds,
     tags,
-    requiredCapabilities: requiredCapabilities.filter((one) => !isOwnCapability(one)),
+    requiredCapabilities: requestedOf(requiredCapabilities, request),
     inputContext: { ...(task.inputContext as object), ...input },
   } as unknown as TaskRequest;
 }

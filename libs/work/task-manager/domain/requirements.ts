@@ -40,6 +40,12 @@ export function requirementsOf(task: Requirements): string[] {
   ]);
 }
 
+/** The requirements of a task that a request for one like it names. The others follow from it. */
+export function requestedOf(current: readonly string[], task: Requirements): string[] {
+  const followed = new Set(requirementsOf({ ...task, requiredCapabilities: [] }));
+  return current.filter((one) => !isOwnCapability(one) && !followed.has(one));
+}
+
 /** The task's requirements after an update. @param current its requirements now */
 export function requirementsAfter(
   current: readonly string[],
