@@ -13,7 +13,7 @@ const CAUSES: Record<
   string
 > = {
   cancelled: 'somebody cancelled it',
-  dependency_cancelled: 'a task that it depends on was cancelled',
+  dependency_cancelled: 'it was cancelled together with another task',
   queue_expired: 'it waited longer than it is allowed to',
   agent_stale: 'its agent sent no heartbeat',
   agent_terminated: 'its agent was terminated',

@@ -37,9 +37,11 @@ export function illegalCommand(
 
 function standOf({
   status,
+  retry_at: retryAt,
   waits_for_answer: asks,
   waits_for_review: submitted,
 }: LockedTask): string {
   if (asks) return 'waits for an answer to its question';
-  return submitted ? 'waits for the review of its change' : `is ${status}`;
+  if (submitted) return 'waits for the review of its change';
+  return retryAt === null ? `is ${status}` : `is ${status} and waits for its retry`;
 }

@@ -295,7 +295,9 @@ function requireFound(decided: readonly Decided[], id: string): void {
 
 /** Dependents and subtasks of a cancelled task are cancelled for that reason. */
 function cancelWith(task: LockedTask, request: CommandRequest, id: string): CommandDecision {
-  const decision = DECIDE.cancel(task, { ...request, reason: `It goes with ${id}` });
+  const why = request.reason === undefined ? '' : `: ${request.reason}`;
+  const reason = `Cancelled together with the task ${id}${why}`;
+  const decision = DECIDE.cancel(task, { ...request, reason });
   if (decision.kind !== 'transition') return decision;
   return { ...decision, transition: { ...decision.transition, reason: 'dependency_cancelled' } };
 }

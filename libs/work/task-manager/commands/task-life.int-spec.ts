@@ -248,6 +248,10 @@ describe("a user's command", () => {
     const said = async () => (await workspace.api.get(`/agent-tasks/${id}`)).body.abortMessage;
     await agent.api.post(`/runs/${run.id}/fail`, { error: { message: 'the first time' } });
     expect(await said()).toBe('the first time');
+    expect((await workspace.api.post(`/agent-tasks/${id}/archive`, {})).body).toMatchObject({
+      code: 'illegal_transition',
+      detail: expect.stringContaining('is ABORTED and waits for its retry'),
+    });
     await workspace.api.post(`/agent-tasks/${id}/retry`, {});
     expect(await said()).toBeNull();
     await workspace.api.post(`/agent-tasks/${id}/cancel`, { reason: 'my password=hunter2hunter2' });
@@ -260,12 +264,17 @@ describe("a user's command", () => {
     const first = await createTask();
     const second = await createTask({ dependsOn: [first] });
     const third = await createTask({ dependsOn: [second] });
-    await workspace.api.post(`/agent-tasks/${first}/cancel`, { cascade: true });
+    const body = { cascade: true, reason: 'no need' };
+    await workspace.api.post(`/agent-tasks/${first}/cancel`, body);
     expect(await Promise.all([first, second, third].map(statusOf))).toEqual([
       'ABORTED',
       'ABORTED',
       'ABORTED',
     ]);
+    expect((await workspace.api.get(`/agent-tasks/${third}`)).body).toMatchObject({
+      abortReason: 'dependency_cancelled',
+      abortMessage: `Cancelled together with the task ${first}: no need`,
+    });
   });
 
   it('cancelling more than 10,000 dependents at once is refused, and cancels none', async () => {

@@ -124,7 +124,9 @@ describe('a subtask', () => {
     const refused = await create(run, { dependsOn: [first.id, stranger.id] });
     expect(refused.body).toMatchObject({
       code: 'task_not_found',
-      errors: [{ field: 'dependsOn[1]' }],
+      errors: [
+        { field: 'dependsOn[1]', message: 'must be the parent task or one of its subtasks' },
+      ],
     });
   });
 });

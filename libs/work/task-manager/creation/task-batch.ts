@@ -120,12 +120,17 @@ export class TaskBatch {
 
   /** @throws DroverError `task_not_found` if a prerequisite is not in `known` */
   refuseUnknown(known: Pick<ReadonlySet<string>, 'has'>): void {
+    const { kind } = this.caller;
+    const isOfFamily = kind === 'agent' || kind === 'run';
+    const message = isOfFamily
+      ? 'must be the parent task or one of its subtasks'
+      : 'there is no such task';
     const errors = this.tasks.flatMap((task, index) =>
       task.edges.flatMap((edge, position) => {
         const missing =
           this.prerequisiteIds.includes(edge.dependsOnId) && !known.has(edge.dependsOnId);
         const field = `${this.request.fieldOf(index)}dependsOn[${position}]`;
-        return missing ? [{ field, message: 'there is no such task' }] : [];
+        return missing ? [{ field, message }] : [];
       }),
     );
     if (errors.length > 0) throw new DroverError('task_not_found', { errors });

@@ -68,8 +68,7 @@ export function whyNotRequired({
   const noted = notedOf({ metadata });
   const together = new Set([...requiredCapabilities, ...(noted ?? [])]);
   if (noted !== undefined && together.size <= MAX_REQUIRED) return undefined;
-  const message =
-    'must be capabilities, as requiredCapabilities is, and with it at most ' + `${MAX_REQUIRED}`;
+  const message = `must be a list of capabilities, at most ${MAX_REQUIRED} with requiredCapabilities`;
   return { field: 'metadata.requiredCapabilities', message };
 }
 

@@ -21,7 +21,7 @@ class CoordinatorStatsDto {
 
 class QueueCountsDto {
   @ApiProperty({ ...count, description: 'PENDING tasks that an agent can take.' }) ready!: number;
-  @ApiProperty({ ...count, description: 'PENDING tasks that wait for other tasks.' })
+  @ApiProperty({ ...count, description: 'PENDING tasks that wait for others, a start or a slot.' })
   blocked!: number;
   @ApiProperty({ ...count, description: 'ABORTED tasks with a time of retry.' }) retrying!: number;
   @ApiProperty(count) assigned!: number;

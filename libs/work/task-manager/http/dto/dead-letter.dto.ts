@@ -45,7 +45,9 @@ export class ReplayDto implements ReplayRequest {
 
   @Int(1, 60_000, {
     optional: true,
-    description: 'The maximum number of replays that start in a minute; all at once by default.',
+    description:
+      'The maximum number of replays of this request that start in a minute; all at once by ' +
+      'default. A repetition after 429 counts from its own time.',
   })
   perMinute?: number;
 }

@@ -57,7 +57,7 @@ const count = { type: 'integer' } as const;
 
 export class TaskCountsDto implements TaskCounts {
   @ApiProperty({ ...count, description: 'PENDING tasks that an agent can take' }) ready!: number;
-  @ApiProperty({ ...count, description: 'PENDING tasks that wait for other tasks' })
+  @ApiProperty({ ...count, description: 'PENDING tasks that wait for others, a start or a slot' })
   blocked!: number;
   @ApiProperty(count) assigned!: number;
   @ApiProperty(count) running!: number;
