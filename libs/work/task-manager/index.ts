@@ -24,7 +24,7 @@ export { TaskHistory } from './queries/task-history.js';
 export { requireNamed } from './queries/require-named.js';
 export { requireReadable } from './queries/require-readable.js';
 export { TaskQueries } from './queries/task-queries.js';
-export { bytesOf, cutPage, REQUESTED_COLUMNS, TASK_BYTES } from './queries/page-bytes.sql.js';
+export { bytesOf, cutPage, REQUESTED_COLUMNS, TASK_BYTES } from './store/page-bytes.sql.js';
 export { LEASE_END } from './queries/run-columns.sql.js';
 export { reconsiderPrerequisites } from './commands/reconsider-prerequisites.sql.js';
 export { leaveDeadLetter } from './dead-letter/dead-letter.sql.js';

@@ -1,7 +1,7 @@
 import { query, type Sql } from '#lib/database';
 import type { TaskFilter, TaskSort } from '../domain/task-filter.js';
 import type { TaskRow } from '../domain/task-view.js';
-import { cutPage, TASK_BYTES } from './page-bytes.sql.js';
+import { cutPage, TASK_BYTES } from '../store/page-bytes.sql.js';
 import { TASK_COLUMNS } from '../store/task-columns.sql.js';
 import { Params, taskConditions } from '../store/task-conditions.sql.js';
 

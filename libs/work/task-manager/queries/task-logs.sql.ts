@@ -1,6 +1,6 @@
 import { query, type Sql } from '#lib/database';
 import type { LogFilter } from '../domain/log-view.js';
-import { bytesOf, cutPage } from './page-bytes.sql.js';
+import { bytesOf, cutPage } from '../store/page-bytes.sql.js';
 import { Params } from '../store/task-conditions.sql.js';
 
 export interface LogRow {

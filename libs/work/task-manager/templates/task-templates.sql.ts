@@ -1,7 +1,7 @@
 import { command, query } from '#lib/database';
 import type { ColumnOfTaskTemplate, Original } from '#lib/secrets';
 import type { TaskTemplate } from '../domain/template.js';
-import { bytesOf, cutPage } from '../queries/page-bytes.sql.js';
+import { bytesOf, cutPage } from '../store/page-bytes.sql.js';
 
 /** A template as its list shows it. */
 export interface ListedTemplateRow {
