@@ -119,7 +119,9 @@ export class InboundHookDeliveryDto implements InboundDeliveryView {
   @ApiProperty({ ...id, nullable: true }) taskId!: string | null;
   @ApiProperty({
     ...text,
-    description: 'The reason: no_rule, no_task, not_paused or the code of an error',
+    description:
+      'The reason: no_rule, no_task, not_paused (also of a task that waits for an answer or a review) ' +
+      'or the code of an error',
   })
   reason!: string | null;
   @ApiProperty(text) detail!: string | null;

@@ -77,7 +77,11 @@ export class HookReceiver {
     const matched = ruleFor(hook.rules, event);
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const before = await this.findBefore(delivery);
-      const row = before ?? (await this.act(delivery, matched, heard).catch(unlessDoneBefore));
+      if (before && hadEffect(before)) return told(before);
+      // Gitea and Forgejo repeat a delivery under another id.
+      const deliveryId = before?.delivery_id ?? event.deliveryId;
+      const judged = { ...delivery, event: { ...event, deliveryId } };
+      const row = await this.act(judged, matched, heard).catch(unlessDoneBefore);
       if (row) return told(row);
     }
     throw new DroverError('conflict_retry', { retryAfterSeconds: 1 });
@@ -95,15 +99,12 @@ export class HookReceiver {
     return hook;
   }
 
-  /** The earlier delivery, if it must not be applied again. */
-  private async findBefore({ caller, event }: Delivery): Promise<DeliveryRow | undefined> {
+  /** The same delivery, or one with the same body if the signature covers only the body. */
+  private findBefore({ caller, event }: Delivery): Promise<DeliveryRow | undefined> {
     const { workspaceId, hookId } = caller;
     const digest = event.knownByDigest ? event.digest : null;
     const params = [workspaceId, hookId, event.deliveryId, digest];
-    const before = await firstRow(this.database.tenant(workspaceId), findDelivery, params);
-    const isFinal = before?.outcome === 'created' || before?.outcome === 'resumed';
-    // The body of another delivery is a replay, whatever its result was.
-    return isFinal || before?.delivery_id !== event.deliveryId ? before : undefined;
+    return firstRow(this.database.tenant(workspaceId), findDelivery, params);
   }
 
   /** @throws DoneBefore */
@@ -240,6 +241,11 @@ function sentenceOf({ extras, spec }: DroverError, rule: number): string {
 }
 
 /** @throws DroverError `hook_rule_refused` */
+/** An effect is not repeated. */
+function hadEffect({ outcome }: DeliveryRow): boolean {
+  return outcome === 'created' || outcome === 'resumed';
+}
+
 function told(row: DeliveryRow): InboundDeliveryView {
   if (row.outcome !== 'refused') return toDeliveryView(row);
   throw new DroverError('hook_rule_refused', {

@@ -285,6 +285,18 @@ describe('a signed event', () => {
     expect(await deliveries(hook)).toMatchObject([{ outcome: 'created', reason: null }]);
   });
 
+  it('an event without effect is judged again if its forge repeats it under another delivery id', async () => {
+    const hook = await aHook();
+    const send = () => deliver(hook, fromGithub('issues', githubIssue({ title: null }), hook));
+    expect(await send()).toMatchObject({ status: 422 });
+    const rules = [{ ...LABELED, task: { ...TASK, title: 'Issue {{issue.number}}' } }];
+    await workspace.api.patch(`/inbound-hooks/${hook.id}`, { rules });
+    expect((await send()).body).toMatchObject({ outcome: 'created' });
+    expect((await send()).body).toMatchObject({ outcome: 'created' });
+    expect(await tasks()).toHaveLength(1);
+    expect(await deliveries(hook)).toHaveLength(1);
+  });
+
   it('a signed event cannot name objects of another workspace', async () => {
     const other = await server.newWorkspace();
     const project = await other.api.post('/projects', { name: 'Theirs' });
