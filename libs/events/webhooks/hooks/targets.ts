@@ -23,6 +23,8 @@ export interface TargetRequest {
 
 /** The URL of e-mail, whose addresses are those of the recipients. */
 const MAIL_URL = 'mailto:';
+/** The column holds as many characters. */
+const MAX_URL = 2_000;
 
 const WORDS: Record<Exclude<Refusal, 'host'>, string> = {
   malformed: 'must be a URL',
@@ -63,7 +65,10 @@ export class Targets {
     const judgement = this.client.judgeUrl(kind, url);
     if (judgement.kind === 'refused') throw refused('url', wordsOf(kind, judgement.why));
     if (!HOSTS[kind]) return { url, recipients: [] };
-    return { url: cutUrl(url), secretUrl: url, recipients: [] };
+    const shown = cutUrl(url);
+    if (shown.length > MAX_URL)
+      throw refused('url', `must have at most ${MAX_URL} characters when it is encoded`);
+    return { url: shown, secretUrl: url, recipients: [] };
   }
 
   /** Ids, because an address can change, and a former member receives nothing. */

@@ -26,13 +26,8 @@ const DELIVERY = {
 
 const SETTINGS = { template: null, digestSeconds: 60, digestMax: 10, quietHours: null };
 
-function turn(
-  failures: number,
-  outcomes: string[],
-  left_ms = GIVE_UP_AFTER_MS,
-  notice: NoticeSettings | null = null,
-) {
-  const leased = {
+function leasedOf({ failures = 0, notice }: { failures?: number; notice: NoticeSettings | null }) {
+  return {
     workspace_id: 'w',
     id: 'e',
     lease: 'l',
@@ -42,14 +37,24 @@ function turn(
     now_ms: 0,
     kind: notice ? ('slack' as const) : ('signed' as const),
     notice,
+    failures,
+    deliveries: [],
   };
+}
+
+function turn(
+  failures: number,
+  outcomes: string[],
+  left_ms = GIVE_UP_AFTER_MS,
+  notice: NoticeSettings | null = null,
+) {
   const made = outcomes.map((name, index) => ({
     delivery: { ...DELIVERY, event_id: `${index}`, left_ms },
     outcome: OUTCOMES[name] as Outcome,
     startedAt: new Date(0),
     durationMs: 5,
   }));
-  return judgeTurn({ ...leased, failures, deliveries: [] }, made, undefined, () => 0.5);
+  return judgeTurn(leasedOf({ failures, notice }), made, undefined, () => 0.5);
 }
 
 describe('a turn', () => {
@@ -95,6 +100,17 @@ describe('a turn of notices', () => {
     ['slow', 3_600_000],
   ])('a turn of notices that ends with %s waits accordingly', (outcome, pause) => {
     expect(turn(0, [outcome], GIVE_UP_AFTER_MS, SETTINGS).pause_ms).toBe(pause);
+  });
+
+  it('a message that some recipients got begins the window, and a later attempt for the others does not', () => {
+    const pauseAfter = (before: string[], left_to: string[]) => {
+      const leased = leasedOf({ notice: SETTINGS });
+      const delivery = { ...DELIVERY, event_id: '0', left_to: before };
+      const outcome = OUTCOMES['500'] as Outcome;
+      const made = { delivery, outcome, startedAt: new Date(0), durationMs: 5, left_to };
+      return judgeTurn(leased, [made]).pause_ms;
+    };
+    expect([pauseAfter([], ['b']), pauseAfter(['b'], ['b'])]).toEqual([60_000, 0]);
   });
 
   it('a turn of notices ends with events that the receiver will never accept', () => {

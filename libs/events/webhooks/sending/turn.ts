@@ -88,9 +88,14 @@ export function judgeTurn(
 /** All events of a webhook for people go in one message, so a requested wait applies to all. */
 function noticePause({ digestSeconds }: NoticeSettings, made: readonly Made[]): number {
   const asked = made.map(({ outcome }) => (outcome.kind === 'failed' && outcome.retryAfterMs) || 0);
-  const hasSent = made.some(({ outcome }) => outcome.kind === 'delivered');
-  const window = hasSent ? digestSeconds * 1_000 : 0;
+  const window = made.some(hasReached) ? digestSeconds * 1_000 : 0;
   return Math.max(window, Math.min(MAX_RETRY_AFTER_MS, Math.max(0, ...asked)));
+}
+
+/** True if somebody got the message now, also if a mail server defers other recipients. */
+function hasReached({ outcome, delivery, left_to = [] }: Made): boolean {
+  const isPart = left_to.length > 0 && left_to.length !== delivery.left_to.length;
+  return outcome.kind === 'delivered' || isPart;
 }
 
 function resultOf({ workspace_id, id, url }: Leased, made: Made, random: number): Result {

@@ -15,7 +15,7 @@ import { type Leased, leaseDue } from '../store/sending.sql.js';
 import { Messages } from './messages.js';
 import type { Sent } from './notices.js';
 import { Settlement } from './settlement.js';
-import { judgeTurn } from './turn.js';
+import { judgeTurn, type Made } from './turn.js';
 
 /** Number of concurrent webhooks, and of failing ones among them, which could take all the time. */
 const SLOTS = 256;
@@ -140,8 +140,10 @@ export class WebhookSenders implements OnApplicationBootstrap, BeforeApplication
     try {
       const secrets = opened ? (opened.get(leased.id) ?? []) : await this.openOne(leased);
       const { made, held } = await this.send(leased, secrets);
-      // The shutdown cut it off, which is not the receiver's fault.
-      const turn = judgeTurn(leased, this.abandoned ? [] : made, held);
+      // The shutdown cut off the others, which is not the receiver's fault.
+      const isDelivered = ({ outcome }: Made): boolean => outcome.kind === 'delivered';
+      const counting = this.abandoned ? made.filter(isDelivered) : made;
+      const turn = judgeTurn(leased, counting, held);
       // The results wait here while Postgres is away, or the messages would be sent again.
       await this.outlast(() => this.settlement.settle(turn));
     } catch (error) {
