@@ -1,11 +1,4 @@
-import {
-  hasCode,
-  type HostLog,
-  messageOf,
-  Outbox,
-  type Reports,
-  retrying,
-} from '#lib/agent-host';
+import { hasCode, type HostLog, messageOf, Outbox, type Reports, retrying } from '#lib/agent-host';
 import { type HostCredential, withAnySignal } from '#lib/kernel';
 import type { DroverApi } from '../api/drover-api.js';
 import type {

@@ -16,10 +16,10 @@ export function lossOf(
   place: { expired: boolean; ahead: boolean },
 ): Loss | undefined {
   if (place.expired) {
-    const detail = `Some ${what} since then are not kept any more: the stream begins with the oldest.`;
+    const detail = `Some ${what} since then are no longer kept. The stream begins with the oldest.`;
     return { resumesAt: 'oldest', problem: new DroverError('events_expired', { detail }) };
   }
   if (!place.ahead) return undefined;
-  const detail = `The id is of none of the ${what} yet: the stream begins with what happens next.`;
+  const detail = `The id is ahead of all ${what}. The stream begins with the next one.`;
   return { resumesAt: 'next', problem: new DroverError('events_expired', { detail }) };
 }

@@ -35,6 +35,24 @@ describe('a sentence', () => {
     );
   });
 
+  it.each([
+    ['the lunch break', 'It waits until somebody resumes it.'],
+    ['constructor', 'It waits until somebody resumes it.'],
+    ['question', 'It goes on when its question is answered.'],
+    ['provider_limited', 'It goes on by itself when the limit ends.'],
+  ])('the sentence of a task that was paused for %s says how it goes on', (reason, advice) => {
+    const body = { event: 'task.status_changed', newStatus: 'PAUSED', taskId: ID, reason };
+    expect(sentenceOf({ body })).toBe(`Task ${ID} was paused: ${reason}. ${advice}`);
+  });
+
+  it.each([
+    ['Which file', 'asks: Which file. Answer it until'],
+    ['Which file?', 'asks: Which file? Answer it until'],
+  ])('the question "%s" ends before the next sentence', (prompt, shown) => {
+    const body = { ...exampleOf('question.asked'), prompt, choices: null };
+    expect(sentenceOf({ body })).toContain(shown);
+  });
+
   it('a sentence stays on one line, whatever the title contains', () => {
     const sentence = sentenceOf(failed('a\r\nBcc: x@example.com\u202E\u2028b\u0000'));
     expect(sentence).toContain('“a Bcc: x@example.com b”');

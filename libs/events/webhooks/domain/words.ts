@@ -89,7 +89,7 @@ const SENTENCES: Record<EventName | 'webhook.test', Sentence> = {
   'run.split_brain_conflict': (event) =>
     `Two held ${lower(taskOf(event))}; run ${told(event, 'runId')} on ${agentOf(event)} was told to stop. Look whether what it did must be undone.`,
   'question.asked': (event) =>
-    `${taskOf(event)} asks: ${told(event, 'prompt')}${inBrackets(told(event, 'choices'))} Answer it until ${told(event, 'deadlineAt')}.`,
+    `${taskOf(event)} asks: ${ended(`${told(event, 'prompt')}${inBrackets(told(event, 'choices'))}`)} Answer it until ${told(event, 'deadlineAt')}.`,
   'question.answered': (event) =>
     `The question “${told(event, 'prompt')}” was answered: ${told(event, 'answer')}. ${taskOf(event)} goes on.`,
   'question.expired': (event) =>
@@ -110,7 +110,7 @@ const SENTENCES: Record<EventName | 'webhook.test', Sentence> = {
   'change.review_overdue': (event) =>
     `The change of ${lower(taskOf(event))} has waited for review since ${told(event, 'waitingSince')}. Approve it, or request changes.`,
   'change.obstructed': (event) =>
-    `The change of ${lower(taskOf(event))} does not go on: ${told(event, 'obstacle')} Mend it, then merge the change again.`,
+    `The change of ${lower(taskOf(event))} does not go on: ${ended(told(event, 'obstacle'))} Mend it, then merge the change again.`,
   'budget.ending': (event) =>
     `${budgetOf(event)} ends at ${told(event, 'periodEnd')}, and no budget follows. Create one, or let it recur, before usage has no limit.`,
   'budget.ended': (event) =>
@@ -118,7 +118,7 @@ const SENTENCES: Record<EventName | 'webhook.test', Sentence> = {
   'budget.alert': (event) =>
     `${budgetOf(event)}: ${told(event, 'percentUsed')} % of ${told(event, 'allocated')} tokens are used.${budgetAdvice(event)}`,
   'schedule.due_time_failed': (event) =>
-    `Schedule “${told(event, 'name')}” (${told(event, 'scheduleId')}) could not create its tasks at ${told(event, 'dueAt')}: ${told(event, 'message') || told(event, 'reason')} Mend it, then run the schedule by hand.`,
+    `Schedule “${told(event, 'name')}” (${told(event, 'scheduleId')}) could not create its tasks at ${told(event, 'dueAt')}: ${ended(told(event, 'message') || told(event, 'reason'))} Mend it, then run the schedule by hand.`,
   'agent.status_changed': (event) =>
     `${capital(agentOf(event))} went from ${told(event, 'previousStatus')} to ${told(event, 'newStatus')}${because(event)}.${agentAdvice(event)}`,
 };
@@ -137,14 +137,29 @@ const DONE: Record<string, string | undefined> = {
 function taskMoved(event: NoticeEvent): string {
   const status = told(event, 'newStatus');
   const moved = DONE[status] ?? `went to ${status}`;
-  return `${taskOf(event)} ${moved}${because(event)}.${taskAdvice(status, told(event, 'retryAt'))}`;
+  return `${taskOf(event)} ${moved}${because(event)}.${taskAdvice(status, event)}`;
 }
 
-function taskAdvice(status: string, retryAt: string): string {
+function taskAdvice(status: string, event: NoticeEvent): string {
+  const retryAt = told(event, 'retryAt');
   if (retryAt !== '') return ` It is tried again by itself at ${retryAt}.`;
   if (status === 'FAILED') return ' Look at its log, then retry it.';
   if (status === 'ABORTED') return ' It is not tried again by itself.';
-  return status === 'PAUSED' ? ' It waits until somebody resumes it.' : '';
+  if (status !== 'PAUSED') return '';
+  return PAUSED_FOR.get(told(event, 'reason')) ?? ' It waits until somebody resumes it.';
+}
+
+/** The advice for pauses of Drover's own. Those of people have the reason in their words. */
+const PAUSED_FOR = new Map([
+  ['question', ' It goes on when its question is answered.'],
+  ['review', ' It goes on when its change is merged or returned.'],
+  ['provider_limited', ' It goes on by itself when the limit ends.'],
+  ['budget_used_up', ' It goes on by itself when its budget allows it.'],
+]);
+
+/** The text as a sentence of its own. */
+function ended(text: string): string {
+  return /[.!?…]\)?$/.test(text) ? text : `${text}.`;
 }
 
 function taskOf(event: NoticeEvent): string {
@@ -174,7 +189,7 @@ const NEXT_BUDGET: Record<string, string | undefined> = {
 
 function budgetAdvice(event: NoticeEvent): string {
   return told(event, 'level') === 'critical'
-    ? ' Raise it, or what it is for waits.'
+    ? ' No new task starts until it is raised. Its policy decides about running ones.'
     : ' Raise it in time, or let it end.';
 }
 

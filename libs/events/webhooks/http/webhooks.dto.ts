@@ -180,7 +180,9 @@ export class WebhookDto implements WebhookView {
   @ApiProperty({
     enum: ['user', 'gone'],
     nullable: true,
-    description: 'The reason. `gone` means that the receiver answered 410.',
+    description:
+      'The reason. `gone`: the receiver says that nothing is at the address. `user`: a user disabled it, ' +
+      'or its creator has lost the right',
   })
   disabledReason!: 'user' | 'gone' | null;
   @ApiProperty({ type: 'integer' }) consecutiveFailures!: number;
