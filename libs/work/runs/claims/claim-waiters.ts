@@ -2,17 +2,15 @@
 interface Waiting {
   /** Tells the agent that a task may be ready. */
   wake: () => void;
-  /** The wake-up that has already asked this agent. */
+  /** The wake-up that this agent was asked by and has not answered. */
   askedBy: WakeUp | null;
 }
 
 /**
- * Some tasks became ready at once. As many waiting agents are asked; an agent that takes none is
- * replaced by the next.
+ * Some tasks became ready at once: the agents that were asked. There are as many as tasks, and an
+ * agent that takes none is replaced by the next.
  */
-interface WakeUp {
-  left: number;
-}
+type WakeUp = Set<Waiting>;
 
 /**
  * The agents of this process whose claim found nothing and that wait for the next task, by
@@ -33,7 +31,7 @@ export class ClaimWaiters {
 
   /** Wakes as many waiters of the workspace as tasks became ready. */
   wake(workspaceId: string, tasks: number): void {
-    const wakeUp = { left: tasks };
+    const wakeUp: WakeUp = new Set();
     for (let i = 0; i < tasks && this.wakeNext(workspaceId, wakeUp); i++);
   }
 
@@ -61,16 +59,24 @@ export class ClaimWaiters {
   }
 
   /**
-   * @internal Whether a waiting agent was woken.
+   * @internal Asks the first agent that has no other question to answer. If there is none, one of
+   *   the others looks again: it may have looked before this task was ready.
+   * @returns whether a waiting agent was woken
    */
   wakeNext(workspaceId: string, wakeUp: WakeUp): boolean {
+    let next: Waiting | undefined;
     for (const waiter of this.waiting.get(workspaceId) ?? []) {
-      if (waiter.askedBy === wakeUp) continue;
-      waiter.askedBy = wakeUp;
-      waiter.wake();
-      return true;
+      if (wakeUp.has(waiter)) continue;
+      next ??= waiter;
+      if (waiter.askedBy !== null) continue;
+      next = waiter;
+      break;
     }
-    return false;
+    if (!next) return false;
+    wakeUp.add(next);
+    next.askedBy = wakeUp;
+    next.wake();
+    return true;
   }
 }
 
@@ -113,12 +119,15 @@ export class ClaimWaiter {
 
   /** The agent was woken and took nothing: wakes the next in the line. */
   passOn(): void {
-    if (this.waiting.askedBy) this.line.wakeNext(this.workspaceId, this.waiting.askedBy);
+    const { askedBy } = this.waiting;
+    this.waiting.askedBy = null;
+    if (askedBy) this.line.wakeNext(this.workspaceId, askedBy);
   }
 
-  /** Also ends a wait in progress. */
+  /** Also ends a wait in progress, and passes on a wake-up that came during the last claim. */
   leave(): void {
     this.line.remove(this.workspaceId, this.waiting);
+    if (this.rung) this.passOn();
     this.ring?.();
   }
 
