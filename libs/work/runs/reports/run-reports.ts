@@ -194,6 +194,14 @@ export class RunReports {
     return { accepted: appended.accepted };
   }
 
+  /** Adds an entry of the server itself. Unlike a report, it does not start the run. */
+  async note(by: Reporter, entry: Required<Pick<LogEntry, 'level' | 'event' | 'message'>>) {
+    const { entries } = await this.secrets.clean(by, { entries: [entry] });
+    const params = [...runParams(by), JSON.stringify(entries), false];
+    const noted = await firstRow(this.database.tenant(by.workspaceId), appendLogs, params);
+    if (noted) this.wakeUps.logs(noted.task_id);
+  }
+
   /**
    * Adds the last output of a session, whether its run is live or not. A repeated report changes
    * nothing.

@@ -190,7 +190,20 @@ describe('a gateway of the basic protocol', () => {
   });
 });
 
+const startsOf = async (runId: string) => {
+  const starts = `SELECT 1 FROM journal WHERE run_id = $1 AND new_status = 'RUNNING'`;
+  return (await server.db.owner.query(starts, [runId])).rows.length;
+};
+
 describe('a session that may exist after a lost answer', () => {
+  it('a run whose session may not exist begins with the first report of the session', async () => {
+    const { taskId, spawn, session } = await anUnknownSession({ timeoutSeconds: 600 });
+    const { runId } = droverOf(spawn);
+    expect(await startsOf(runId)).toBe(0);
+    await session.patch(`/runs/${runId}/progress`, { progressPercent: 1 });
+    expect(await taskIn(taskId, 'RUNNING')).toMatchObject({ runId });
+  });
+
   it('a session of a lost answer is not spawned again, and can complete its task', async () => {
     const { taskId, session } = await anUnknownSession();
     expect((await session.post(`/agent-tasks/${taskId}/start`)).status).toBe(200);
@@ -230,7 +243,8 @@ describe('a session that may exist after a lost answer', () => {
     await waitFor('it to be given up', async () => {
       return (await server.db.owner.query(state, [taskId])).rows.length > 0;
     });
-    expect(spawns).toHaveLength(1);
+    const [spawn] = spawns as [(typeof spawns)[number]];
+    expect(await startsOf(droverOf(spawn).runId)).toBe(0);
     expect((await taskIn(taskId, 'ASSIGNED')).abortReason).toBeNull();
   });
 });

@@ -108,7 +108,7 @@ export class SpawnAttempts {
   private async unknown(spawn: DueSpawn, why: string): Promise<void> {
     const message = `${why}. There may be a session: it is waited for until its lease has passed`;
     const entry = { level: 'WARN', event: 'spawn_unknown', message };
-    await this.acceptsReport(this.reports.logs(reporterOf(spawn), [entry]));
+    await this.reports.note(reporterOf(spawn), entry);
     await this.settle(spawn, 'FAILED', [why, null, null, null, 0]);
   }
 
