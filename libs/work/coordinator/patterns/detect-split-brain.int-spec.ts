@@ -195,6 +195,20 @@ describe('no conflict', () => {
     expect(await conflicts()).toBe(0);
   });
 
+  it('a failure of a paused run that is repeated after a lost answer is no conflict', async () => {
+    const first = await scene.held();
+    const command = (name: string) =>
+      scene.workspace.api.post(`/agent-tasks/${first.id}/${name}`, {});
+    const error = { message: 'x', class: 'exit_code' };
+    const fail = () => first.agent.api.post(`/runs/${first.runId}/fail`, { error });
+    await command('pause');
+    expect((await fail()).status).toBe(200);
+    await command('resume');
+    await scene.claim(await scene.heirOf(first));
+    expect((await fail()).status).toBe(200);
+    expect(await conflicts()).toBe(0);
+  });
+
   it('a report after a cancellation is no conflict', async () => {
     const { id, agent, runId } = await scene.held();
     await scene.workspace.api.post(`/agent-tasks/${id}/cancel`, {});

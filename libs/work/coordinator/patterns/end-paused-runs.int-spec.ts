@@ -57,3 +57,14 @@ it('a pause of a type with endRuns ends the runs of that type alone', async () =
   await waitFor('the run to be ended', async () => (await scene.read(hit.id))['runId'] === null);
   expect(await scene.read(missed.id)).toMatchObject({ status: 'RUNNING', runId: missed.runId });
 });
+
+it('an agent that names no runs hears that the kill switch ended its paused run', async () => {
+  const scene = await Scene.of(server);
+  const { agent, id, runId } = await scene.held({ agent: { kind: 'codex' } });
+  const pausing = { afterTurn: true, reason: 'lunch' };
+  expect((await scene.workspace.api.post(`/agent-tasks/${id}/pause`, pausing)).status).toBe(200);
+  await scene.workspace.api.post('/pauses', { scope: 'workspace', reason: 'no', endRuns: true });
+  await waitFor('the run to be ended', async () => (await scene.read(id))['runId'] === null);
+  const signals = await agent.api.post(`/agents/${agent.id}/signals`, { waitMs: 0 });
+  expect(signals.body['runs']).toMatchObject([{ runId, action: 'stop', reason: 'kill_switch' }]);
+});

@@ -105,5 +105,6 @@ export class RecoverOrphans implements Reconciler {
 
 /** A stray run spends no attempt, so it counts as released. */
 function planRelease({ workspace_id, id }: StrayRun) {
-  return { workspace_id, run_id: id, to_state: 'RELEASED', end_reason: 'orphaned' };
+  const end = { to_state: 'RELEASED', end_reason: 'orphaned', ended_by: 'coordinator' };
+  return { workspace_id, run_id: id, ...end };
 }

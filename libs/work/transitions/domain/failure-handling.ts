@@ -24,7 +24,7 @@ export interface Failure {
 export type FailurePlan =
   | { kind: 'transitions'; workspaceId: string; first: Transition; second?: Transition }
   /** A paused task stays paused and loses only its run. */
-  | { kind: 'detach'; workspaceId: string; run: RunTransition };
+  | { kind: 'detach'; workspaceId: string; run: RunTransition; actor: Actor };
 
 /**
  * Plans the consequence of a failed run: a retry, or the end.
@@ -43,7 +43,7 @@ export function planFailure(
 ): FailurePlan {
   const workspaceId = task.workspace_id;
   const run = failedRun(task, failure);
-  if (task.status === 'PAUSED') return { kind: 'detach', workspaceId, run };
+  if (task.status === 'PAUSED') return { kind: 'detach', workspaceId, run, actor: failure.actor };
   const attempts = {
     retryCount: task.retry_count,
     maxRetries: task.max_retries,

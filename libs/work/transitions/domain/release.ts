@@ -19,7 +19,7 @@ export interface Release {
 /** The plan for a task whose run is released. */
 export type ReleasePlan =
   | { kind: 'transition'; transition: Transition }
-  | { kind: 'detach'; workspaceId: string; run: RunTransition };
+  | { kind: 'detach'; workspaceId: string; run: RunTransition; actor: Actor };
 
 /**
  * A task that had not started returns to the queue. A started one is aborted and retried at once at
@@ -53,16 +53,17 @@ function isTimeOut(task: LockedTask, { kind }: Actor): boolean {
 /** The same for a release that is no timeout. */
 export function planFreeRelease(task: LockedTask, release: Release): ReleasePlan {
   const runId = task.run_id as string;
-  const { retryAfterSeconds = 0 } = release;
+  const { actor, retryAfterSeconds = 0 } = release;
   const run: RunTransition = { runId, to: 'RELEASED', endReason: release.reason };
+  const workspaceId = task.workspace_id;
   const common = {
-    workspaceId: task.workspace_id,
+    workspaceId,
     taskId: task.id,
-    actor: release.actor,
+    actor,
     message: release.message ?? release.reason,
     run,
   };
-  if (task.status === 'PAUSED') return { kind: 'detach', workspaceId: task.workspace_id, run };
+  if (task.status === 'PAUSED') return { kind: 'detach', workspaceId, run, actor };
   if (task.status === 'ASSIGNED' && retryAfterSeconds === 0) {
     return { kind: 'transition', transition: { ...common, to: 'PENDING' } };
   }

@@ -27,7 +27,9 @@ async function applyWith(
     ...transitions.flatMap(({ workspaceId, run, actor }) =>
       run ? [runTransitionRow(workspaceId, run, endedBy(actor))] : [],
     ),
-    ...detached.map(({ workspaceId, run }) => runTransitionRow(workspaceId, run)),
+    ...detached.map(({ workspaceId, run, actor }) =>
+      runTransitionRow(workspaceId, run, endedBy(actor)),
+    ),
   ];
   const rows = [JSON.stringify(transitions.map(taskTransitionRow)), JSON.stringify(runs)];
   const applied =
@@ -111,7 +113,7 @@ function endedBy({ kind, id }: Actor): string {
 function runTransitionRow(
   workspaceId: string,
   run: RunTransition,
-  by?: string,
+  by: string,
 ): Record<string, unknown> {
   return {
     workspace_id: workspaceId,
