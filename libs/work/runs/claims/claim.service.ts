@@ -11,7 +11,7 @@ import {
 } from '#lib/kernel';
 import { legalTaskTransitions, TASK_PHASES } from '#lib/transitions';
 import { WakeUps } from '#lib/valkey';
-import type { ClaimedRow, NothingClaimed } from '../store/claim-tasks.sql.js';
+import type { NothingClaimed } from '../store/claim-tasks.sql.js';
 import { ClaimWaiters, type ClaimWaiter } from './claim-waiters.js';
 import { ClaimBatcher, type ClaimOutcome } from './claim-batcher.js';
 import { HeldSecrets } from '#lib/secrets';
@@ -79,11 +79,15 @@ export class ClaimService implements OnModuleDestroy, BeforeApplicationShutdown 
   async claim(request: ClaimRequest, gone: AbortSignal): Promise<ClaimAnswer> {
     const waiter = this.waiters.join(request.agent.workspaceId);
     try {
-      return await this.revocations.heeding(request.agent, (revoked) =>
+      const answer = await this.revocations.heeding(request.agent, (revoked) =>
         withAnySignal([gone, this.closing.signal, revoked], (stop) =>
           this.claimOrWait(request, waiter, stop),
         ),
       );
+      if (!gone.aborted || answer.tasks.length === 0) return answer;
+      const runIds = answer.tasks.map(({ run }) => run.id);
+      await this.releaseRuns(request.agent, runIds, 'client_gone');
+      return { tasks: [] };
     } finally {
       waiter.leave();
     }
@@ -167,7 +171,10 @@ export class ClaimService implements OnModuleDestroy, BeforeApplicationShutdown 
     const rows = await this.secrets.openForRuns({ workspaceId, agentId }, outcome.claimed);
     // Every task that was claimed has failed at once: there may be more.
     if (rows.length === 0 && outcome.claimed.length > 0) return this.attempt(request);
-    if (this.revocations.isRevoked(agent)) await this.releaseRuns(agent, rows);
+    if (this.revocations.isRevoked(agent)) {
+      const runIds = rows.map(({ run_id: runId }) => runId);
+      await this.releaseRuns(agent, runIds, 'token_revoked');
+    }
     this.revocations.refuse(agent);
     const marks = tokenMarksOf(agent);
     const tasks = rows.map((row) => {
@@ -181,16 +188,17 @@ export class ClaimService implements OnModuleDestroy, BeforeApplicationShutdown 
   }
 
   /**
-   * The agent's token was revoked during the claim. A run that cannot be released now ends with its
-   * lease.
+   * Nobody gets the answer to the claim. A run that cannot be released now ends with its lease,
+   * unless heartbeats renew it.
    */
   private async releaseRuns(
     { workspaceId, agentId }: AgentCaller,
-    rows: readonly ClaimedRow[],
+    runIds: readonly string[],
+    reason: string,
   ): Promise<void> {
     const actor = { kind: 'system', id: null } as const;
-    const releases = rows.map(({ run_id: runId }) =>
-      this.reports.release({ workspaceId, agentId, runId, actor }, { reason: 'token_revoked' }),
+    const releases = runIds.map((runId) =>
+      this.reports.release({ workspaceId, agentId, runId, actor }, { reason }),
     );
     await Promise.allSettled(releases);
   }

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { request, type Server } from 'node:http';
+import { promisify } from 'node:util';
 import { apiClient } from '../../../../test/support/api-client.js';
 import {
   startTestApp,
@@ -69,15 +71,14 @@ it('the wait of another agent continues', async () => {
   expect(await claim).toMatchObject({ status: 200, body: { tasks: [{ task: { title: 'T' } }] } });
 });
 
-it('a claim whose token is revoked meanwhile returns its task', async () => {
+/** Runs `meanwhile` when the claim has begun, and waits for the lock of its agent's row. */
+async function duringClaim<T>(claim: () => Promise<T>, meanwhile: () => Promise<void>) {
   const { owner } = server.db;
-  const task = await aTask(owner, workspace.id);
   const holding = await owner.connect();
   try {
-    // The claim has begun, and waits for the lock of its agent's row.
     await holding.query('BEGIN');
     await holding.query('SELECT FROM agents WHERE id = $1 FOR UPDATE', [agent.id]);
-    const claim = agent.api.post(`/agents/${agent.id}/claim`, {});
+    const claiming = claim();
     await waitFor('the claim to wait for the lock', async () => {
       const { rowCount } = await owner.query(
         `SELECT FROM pg_stat_activity
@@ -85,6 +86,28 @@ it('a claim whose token is revoked meanwhile returns its task', async () => {
       );
       return rowCount === 1;
     });
+    await meanwhile();
+    await holding.query('ROLLBACK');
+    return await claiming;
+  } finally {
+    holding.release();
+  }
+}
+
+async function endOf(task: string) {
+  const { rows } = await server.db.owner.query(
+    `SELECT t.status, r.state, r.end_reason FROM agent_tasks t JOIN task_runs r ON r.task_id = t.id
+     WHERE t.id = $1`,
+    [task],
+  );
+  return rows;
+}
+
+it('a claim whose token is revoked meanwhile returns its task', async () => {
+  const { owner } = server.db;
+  const task = await aTask(owner, workspace.id);
+  const claim = () => agent.api.post(`/agents/${agent.id}/claim`, {});
+  const claimed = await duringClaim(claim, async () => {
     await owner.query(
       `INSERT INTO token_revocations (kind, subject, expires_at)
        VALUES ('agent', $1, now() + interval '1 day')`,
@@ -94,17 +117,34 @@ it('a claim whose token is revoked meanwhile returns its task', async () => {
       const { status } = await agent.api.get(`/agents/${agent.id}`);
       return status === 401;
     });
-    await holding.query('ROLLBACK');
-    expect(await claim).toMatchObject(refused);
-  } finally {
-    holding.release();
-  }
-  const { rows } = await owner.query(
-    `SELECT t.status, r.state, r.end_reason FROM agent_tasks t JOIN task_runs r ON r.task_id = t.id
-     WHERE t.id = $1`,
-    [task],
+  });
+  expect(claimed).toMatchObject(refused);
+  expect(await endOf(task)).toEqual([
+    { status: 'PENDING', state: 'RELEASED', end_reason: 'token_revoked' },
+  ]);
+});
+
+it('a claim whose client disconnects meanwhile returns its task', async () => {
+  const task = await aTask(server.db.owner, workspace.id);
+  const http = server.app.getHttpServer() as Server;
+  const connections = () => promisify(http.getConnections.bind(http))();
+  const before = await connections();
+  const call = request(`${server.url}/api/v1/agents/${agent.id}/claim`, {
+    agent: false,
+    method: 'POST',
+    headers: { authorization: `Bearer ${agent.token}`, 'content-type': 'application/json' },
+  });
+  call.on('error', () => undefined);
+  await duringClaim(
+    async () => call.end('{}'),
+    async () => {
+      call.destroy();
+      await waitFor('the server to notice', async () => (await connections()) <= before);
+    },
   );
-  expect(rows).toEqual([{ status: 'PENDING', state: 'RELEASED', end_reason: 'token_revoked' }]);
+  const released = { status: 'PENDING', state: 'RELEASED', end_reason: 'client_gone' };
+  await waitFor('the release', async () => (await endOf(task))[0]?.state === 'RELEASED');
+  expect(await endOf(task)).toEqual([released]);
 });
 
 it("a run's token ends with the tokens of its agent", async () => {
