@@ -28,7 +28,8 @@ export class ClaimTasksDto {
     optional: true,
     description:
       'The lease of the runs in seconds. If it is left out, the heartbeats of the agent ' +
-      'renew the lease.',
+      'renew the lease. An agent that has sent heartbeats counts as dead when they stop, whatever ' +
+      'the lease.',
   })
   leaseSeconds?: number;
 }
