@@ -142,7 +142,7 @@ export class GatewayClient implements OnApplicationShutdown {
   private async call(method: 'POST' | 'DELETE', path: string, body?: unknown) {
     const passport = this.config.gateway.isBasic ? undefined : this.tokens.issue();
     try {
-      const response = await request(new URL(path, this.config.gateway.url), {
+      const response = await request(`${this.config.gateway.url?.replace(/\/+$/, '')}${path}`, {
         method,
         dispatcher: this.agent,
         // On a connection that the gateway is just closing, nobody could tell whether the call
@@ -188,7 +188,10 @@ function parseJson(text: string): unknown {
   }
 }
 
+/** The header has seconds, or a time. */
 function retryAfterOf(header: string | string[] | undefined): number | undefined {
   const seconds = Number(header);
-  return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1_000 : undefined;
+  if (Number.isFinite(seconds)) return seconds >= 0 ? seconds * 1_000 : undefined;
+  const at = Date.parse(String(header));
+  return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now());
 }
