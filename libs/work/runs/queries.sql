@@ -2041,6 +2041,21 @@ UPDATE task_runs r SET model = c.model
 FROM unnest($2::uuid[], $3::text[]) AS c (run_id, model)
 WHERE r.workspace_id = $1 AND r.id = c.run_id
 
+-- note_session
+WITH held AS MATERIALIZED (
+  SELECT t.id FROM agent_tasks t
+  WHERE t.workspace_id = $1 AND t.run_id = $2 AND EXISTS (SELECT FROM workspaces used WHERE used.id = $1
+    AND used.archived_at IS NULL)
+    AND t.id = (SELECT r.task_id FROM task_runs r WHERE r.workspace_id = $1 AND r.id = $2
+      AND r.agent_id = $3)
+  FOR NO KEY UPDATE
+)
+UPDATE task_runs r SET session_key = coalesce(r.session_key, $4), branch = coalesce(r.branch, $5)
+FROM held
+WHERE r.workspace_id = $1 AND r.id = $2
+  AND (r.session_key IS NULL AND $4::text IS NOT NULL OR r.branch IS NULL AND $5::text IS NOT NULL)
+RETURNING r.id
+
 -- only_run_of_agent
 SELECT (SELECT CASE WHEN count(*) = 1 THEN (array_agg(r.id))[1] END FROM task_runs r
   WHERE r.workspace_id = $1 AND r.task_id = t.id AND r.agent_id = $3) AS id

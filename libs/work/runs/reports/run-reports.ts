@@ -21,6 +21,7 @@ import { addLastWords } from './add-last-words.sql.js';
 import { appendLogs } from './append-logs.sql.js';
 import { reportAndStart, runParams } from './first-report.js';
 import { LogBudget } from './log-budget.js';
+import { noteSession } from './note-session.sql.js';
 import { reportProgress } from './report-progress.sql.js';
 import { renewLease } from './renew-lease.sql.js';
 import type { RunSituation } from './run-situation.sql.js';
@@ -110,10 +111,15 @@ export class RunReports {
       this.leases.hear(by);
       return outcome(by, started.task_id, 'RUNNING', started.version);
     }
-    return this.replay(by, {
+    const replayed = await this.replay(by, {
       is: (s) => s.is_live && hasBegun(s.run_state) && s.task_status === 'RUNNING',
       to: 'RUNNING',
     });
+    if (sessionKey !== null || branch !== null) {
+      const told = [by.workspaceId, by.runId, by.agentId, sessionKey, branch];
+      await this.database.tenant(by.workspaceId).rows(noteSession, told);
+    }
+    return replayed;
   }
 
   /**

@@ -42,7 +42,7 @@ beforeAll(async () => {
   http.listen(0, '127.0.0.1');
   await once(http, 'listening');
   server = await startTestApp({
-    GATEWAY_URL: `http://127.0.0.1:${(http.address() as AddressInfo).port}`,
+    GATEWAY_URL: `http://127.0.0.1:${(http.address() as AddressInfo).port}/behind/a-proxy/`,
     GATEWAY_SECRET: SECRET,
     GATEWAY_PROTOCOL: 'basic',
     GATEWAY_TIMEOUT_MS: '1000',
@@ -142,7 +142,7 @@ describe('a gateway of the basic protocol', () => {
     const { runId, sessionKey } = await taskIn(taskId, 'RUNNING');
     expect(sessionKey).toBe('agent:main:subagent:1');
     const [spawn] = spawns as [(typeof spawns)[number]];
-    expect(calls).toEqual(['POST /api/agents/spawn']);
+    expect(calls).toEqual(['POST /behind/a-proxy/api/agents/spawn']);
     const drover = { runId, generation: 1, runToken: expect.any(String), timeoutSeconds: null };
     expect(spawn).toEqual({
       by: `Bearer ${SECRET}`,
@@ -175,6 +175,18 @@ describe('a gateway of the basic protocol', () => {
       [agentId],
     );
     await taskIn(await aTask(), 'RUNNING');
+  });
+
+  it('a session names its branch after the answer to its spawn has started its run', async () => {
+    const taskId = await aTask();
+    const { runId } = await taskIn(taskId, 'RUNNING');
+    const session = sessionOf(await spawnOf(taskId));
+    const start = (values: object) => session.post(`/runs/${runId}/start`, values);
+    expect((await start({ branch: 'fix-7', sessionKey: 'another' })).status).toBe(200);
+    expect((await start({ branch: 'fix-8' })).status).toBe(200);
+    const { body } = await workspace.api.get<{ items: object[] }>(`/agent-tasks/${taskId}/runs`);
+    const first = { branch: 'fix-7', sessionKey: 'agent:main:subagent:1' };
+    expect(body.items).toMatchObject([first]);
   });
 
   it('a basic gateway cannot report, even with a token of its own secret', async () => {
@@ -312,6 +324,17 @@ describe('the lease of a basic session', () => {
       expect((await taskIn(loud, 'RUNNING')).runId).toBe(runId);
     },
   );
+
+  it('a gateway that is busy until a time is asked again', async () => {
+    const until = new Date(Date.now() + 2_000).toUTCString();
+    answer = (response) => void response.writeHead(503, { 'retry-after': until }).end();
+    const taskId = await aTask();
+    const { runId } = await taskIn(taskId, 'ASSIGNED');
+    await spawnOf(taskId);
+    answer = spawned;
+    await spawnOf(taskId, 1);
+    expect((await taskIn(taskId, 'RUNNING')).runId).toBe(runId);
+  });
 
   it('a lease does not expire before the session is spawned', async () => {
     answer = busy;
