@@ -32,7 +32,8 @@ export class AgentWork {
     gone: AbortSignal,
   ): Promise<SignalsAnswer> {
     const agent = requireSelf(caller, agentId);
-    const { runIds, heard, waitMs = 0 } = request;
+    const { runIds, waitMs = 0 } = request;
+    const heard = request.heard?.map((one) => ({ ...one, runId: one.runId.toLowerCase() }));
     return this.signalling.wait({ agent, runIds, heard, waitMs }, gone);
   }
 }

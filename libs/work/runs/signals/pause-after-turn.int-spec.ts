@@ -44,6 +44,14 @@ describe('a pause after the turn', () => {
     expect(await known).toEqual([]);
   });
 
+  it('an agent that writes ids in capitals waits with a pause that it knows', async () => {
+    const run = await scene.held({ agent: { kind: 'codex' } });
+    await command(run, 'pause', { afterTurn: true });
+    const began = performance.now();
+    await signals({ ...run, runId: run.runId.toUpperCase() }, true, 300);
+    expect(performance.now() - began).toBeGreaterThanOrEqual(299);
+  });
+
   it('another pause does not wait for the turn', async () => {
     const run = await scene.held({ agent: { kind: 'codex' } });
     await command(run, 'pause', { afterTurn: true });
