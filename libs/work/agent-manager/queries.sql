@@ -307,6 +307,7 @@ UPDATE agents SET setup_failures = setup_failures + 1, updated_at = now(),
   resting_until = now() + make_interval(secs =>
     least(30 * 2.0 ^ least(setup_failures, 10), 900)::float8)
 WHERE workspace_id = $1 AND id = $2 AND (resting_until IS NULL OR resting_until <= now())
+  AND EXISTS (SELECT FROM task_runs r WHERE r.workspace_id = $1 AND r.id = $3 AND r.state IN ('ASSIGNED', 'WORKING', 'STALE'))
 RETURNING resting_until
 
 -- take_by_name

@@ -116,6 +116,14 @@ describe('a push agent whose command cannot start', () => {
     expect(await readCooldown()).toEqual({ failures: 0, seconds: null });
   });
 
+  it('a repeated report of a failed start causes no further cooldown', async () => {
+    const runId = await runOf(await aTask());
+    await cannotStart(runId);
+    await server.db.owner.query(`UPDATE agents SET resting_until = now() WHERE id = $1`, [agentId]);
+    await cannotStart(runId);
+    expect(await readCooldown()).toMatchObject({ failures: 1 });
+  });
+
   it('concurrent failures cause one cooldown, and a failure of the task causes none', async () => {
     await workspace.api.put(`/agents/${agentId}`, { ...REGISTRATION, maxConcurrentTasks: 3 });
     const runs = await Promise.all([aTask(), aTask(), aTask()].map(async (id) => runOf(await id)));

@@ -85,8 +85,12 @@ export class SessionReports {
   }
 
   /** A command that cannot start now would fail for the next task too. */
-  private async startCooldown({ workspaceId, agentId }: Reporter, why: string): Promise<void> {
-    const cooldown = await firstRow(this.database.service, startCooldown, [workspaceId, agentId]);
+  private async startCooldown(
+    { workspaceId, agentId, runId }: Reporter,
+    why: string,
+  ): Promise<void> {
+    const params = [workspaceId, agentId, runId];
+    const cooldown = await firstRow(this.database.service, startCooldown, params);
     if (!cooldown) return;
     const until = cooldown.resting_until.toISOString();
     this.logger.warn('Cooldown started: the command of an agent cannot be started', {
