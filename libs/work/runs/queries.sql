@@ -51,7 +51,7 @@ conflict AS MATERIALIZED (
 ),
 journaled AS (
   INSERT INTO journal (workspace_id, event, log_event, task_id, run_id, agent_id, level, message, details, actor_kind, session_key)
-  SELECT workspace_id, 'run.split_brain_conflict', 'split_brain_conflict', task_id, run_id, agent_id, 'WARN', 'Agent told to stop: another run holds its task', jsonb_build_object('runId', run_id, 'agentId', agent_id, 'generation', generation, 'endReason', end_reason,
+  SELECT workspace_id, 'run.split_brain_conflict', 'split_brain_conflict', task_id, run_id, agent_id, 'WARN', 'Agent told to stop: another run of its task has begun', jsonb_build_object('runId', run_id, 'agentId', agent_id, 'generation', generation, 'endReason', end_reason,
     'newerRunId', newer_run_id, 'newerAgentId', newer_agent_id, 'newerGeneration', newer_generation), 'coordinator', session_key
   FROM conflict
 )

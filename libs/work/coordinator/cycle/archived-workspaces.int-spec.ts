@@ -114,7 +114,10 @@ it('no server accepts reports about runs of an archived workspace', async () => 
   for (const report of all) {
     await expect(report()).rejects.toMatchObject({
       code: 'stale_run',
-      extras: { members: { endReason: 'workspace_archived' } },
+      extras: {
+        detail: 'The run is WORKING and its task RUNNING. Its workspace is archived.',
+        members: { endReason: 'workspace_archived' },
+      },
     });
   }
   expect(await runsOf(server, scene.id)).toMatchObject([{ state: 'WORKING', status: 'RUNNING' }]);

@@ -90,6 +90,8 @@ describe('the deadline of a run', () => {
     expect((await complete(inTime.id)).status).toBe(200);
     const { status, body } = await complete(tooLate.id);
     expect([status, body.code, body.endReason]).toEqual([409, 'stale_run', 'timeout']);
+    const detail = 'The run is ASSIGNED and its task ASSIGNED. Its time is over.';
+    expect(body).toMatchObject({ detail });
   });
 });
 

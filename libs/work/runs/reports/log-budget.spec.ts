@@ -63,6 +63,11 @@ describe('The log of a run', () => {
 test('the logs of a workspace have a limit for each day, which other workspaces do not use up', () => {
   for (const runId of ['1', '2']) sizes(reporter({ runId }), [1_024]);
   expect(sizes(reporter({ runId: '3' }), [1, 1])).toEqual(['log_limit_reached']);
+  const [notice] = budget.take(reporter({ runId: '5' }), [entry(1_000)]).entries;
+  expect(notice?.message).toBe(
+    'Log limit reached: 2 MiB of the workspace on this day. ' +
+      'Further entries are not stored until 00:00 UTC.',
+  );
   expect(sizes(reporter({ runId: '3', workspaceId: 'other' }), [1])).toEqual(['kept']);
   expect(sizes(reporter({ runId: '4' }), [1], MIDNIGHT)).toEqual(['kept']);
 });

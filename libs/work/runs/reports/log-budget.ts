@@ -42,9 +42,12 @@ export class LogBudget {
     const ofRun = this.use(`${by.workspaceId}/${by.agentId}/${by.runId}`);
     const ofDay = this.use(`${by.workspaceId}/${now.toISOString().slice(0, 10)}`);
     const isFull = (cost: number): string | undefined => {
-      if (exceeds(ofRun, cost, mbPerRun)) return `${mbPerRun} MiB of this run`;
+      if (exceeds(ofRun, cost, mbPerRun)) {
+        return `${mbPerRun} MiB of this run. Further entries are not stored.`;
+      }
       if (!exceeds(ofDay, cost, mbPerWorkspaceAndDay)) return undefined;
-      return `${mbPerWorkspaceAndDay} MiB of the workspace on this day`;
+      const limit = `${mbPerWorkspaceAndDay} MiB of the workspace on this day`;
+      return `${limit}. Further entries are not stored until 00:00 UTC.`;
     };
     const allowed: StoredEntry[] = [];
     let taken = 0;
@@ -88,6 +91,6 @@ function costOf({ event, message, details }: StoredEntry): number {
 }
 
 function noticeOf(limit: string): StoredEntry {
-  const message = `Log limit reached: ${limit}. Further entries are not stored.`;
+  const message = `Log limit reached: ${limit}`;
   return { level: 'WARN', event: 'log_limit_reached', message, details: {} };
 }

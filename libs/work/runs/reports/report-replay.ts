@@ -1,6 +1,11 @@
 import { type Database, firstRow } from '#lib/database';
 import { DroverError } from '#lib/kernel';
-import { legalTaskTransitions, type RunState, type TaskStatus } from '#lib/transitions';
+import {
+  LIVE_RUN_STATES,
+  legalTaskTransitions,
+  type RunState,
+  type TaskStatus,
+} from '#lib/transitions';
 import { runSituation, type RunSituation } from './run-situation.sql.js';
 import type { Reporter } from './reporter.js';
 
@@ -73,9 +78,9 @@ export function hasBegun(state: RunState): boolean {
 }
 
 export function staleRun(situation: RunSituation): DroverError {
-  const ended = situation.end_reason ? ` It ended: ${situation.end_reason}.` : '';
+  const { run_state: state, task_status: status } = situation;
   return new DroverError('stale_run', {
-    detail: `The run is ${situation.run_state} and its task ${situation.task_status}.${ended}`,
+    detail: `The run is ${state} and its task ${status}.${whyStale(situation)}`,
     members: {
       current: situation.task_status,
       runState: situation.run_state,
@@ -84,9 +89,18 @@ export function staleRun(situation: RunSituation): DroverError {
   });
 }
 
+/** A run that is still to be ended has its reason already: see RunSituation. */
+function whyStale({ run_state: state, end_reason: reason }: RunSituation): string {
+  if (reason === null) return '';
+  if (!LIVE_RUN_STATES.includes(state)) return ` It ended: ${reason}.`;
+  return reason === 'timeout' ? ' Its time is over.' : ' Its workspace is archived.';
+}
+
 function illegalTransition(current: TaskStatus, to: TaskStatus): DroverError {
-  return new DroverError('illegal_transition', {
-    detail: `The task is ${current}, and can't become ${to} from there.`,
-    members: { current, requested: to, legal: legalTaskTransitions(current) },
-  });
+  const isPaused = current === 'PAUSED' && to === 'RUNNING';
+  const detail = isPaused
+    ? 'The task is PAUSED: only its user can resume it.'
+    : `The task is ${current}, and can't become ${to} from there.`;
+  const members = { current, requested: to, legal: legalTaskTransitions(current) };
+  return new DroverError('illegal_transition', { detail, members });
 }

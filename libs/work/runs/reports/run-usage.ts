@@ -32,23 +32,27 @@ export class RunUsage {
     by: Reporter,
     reports: readonly UsageReport[] = [],
   ): Promise<PricedUsage | undefined> {
-    return reports.length === 0 ? undefined : this.charges.price(this.usageOf(by, reports));
+    return reports.length === 0
+      ? undefined
+      : this.charges.price(this.usageOf(by, reports, 'usage'));
   }
 
   private usageOf(
     { workspaceId, agentId, runId }: Reporter,
     reports: readonly UsageReport[],
+    list = 'reports',
   ): Parameters<UsageCharges['record']>[1] {
     const unequal = reports.findIndex(hasMoreReasoning);
-    if (unequal >= 0)
-      throw invalidField(unequal, 'reasoningTokens', 'must not exceed outputTokens');
+    const refuse = (index: number, name: string, message: string) =>
+      invalidField(`${list}[${index}].${name}`, message);
+    if (unequal >= 0) throw refuse(unequal, 'reasoningTokens', 'must not exceed outputTokens');
     const ids = reports.map(({ id }) => id);
     const twice = ids.findIndex((id, index) => ids.indexOf(id) !== index);
-    if (twice >= 0) throw invalidField(twice, 'id', 'is that of another report');
+    if (twice >= 0) throw refuse(twice, 'id', 'is that of another report');
     // Reports are many, so only values that this server has met are known.
     const known = this.atHand.of({ workspaceId, agentId });
     const secret = ids.findIndex((id) => known.hide(id) !== id);
-    if (secret >= 0) throw invalidField(secret, 'id', 'must not contain a secret');
+    if (secret >= 0) throw refuse(secret, 'id', 'must not contain a secret');
     const clean = reports.map(({ operation, ...report }) => ({
       ...report,
       ...(operation !== undefined && { operation: known.hide(operation) }),
@@ -61,7 +65,6 @@ function hasMoreReasoning({ reasoningTokens = 0, outputTokens }: UsageReport): b
   return BigInt(reasoningTokens) > BigInt(outputTokens);
 }
 
-function invalidField(index: number, name: string, message: string): DroverError {
-  const errors = [{ field: `reports[${index}].${name}`, message }];
-  return new DroverError('validation_failed', { errors });
+function invalidField(field: string, message: string): DroverError {
+  return new DroverError('validation_failed', { errors: [{ field, message }] });
 }

@@ -299,6 +299,11 @@ describe('a secret value outside of reports', () => {
       status: 400,
       body: { errors: [{ field: 'reports[0].id', message: 'must not contain a secret' }] },
     });
+    const usage = [{ id: `u-${secret}`, ...tokens }];
+    expect(await agent.api.post(byRun(one, 'complete'), { usage })).toMatchObject({
+      status: 400,
+      body: { errors: [{ field: 'usage[0].id', message: 'must not contain a secret' }] },
+    });
     expect((await report({ operation: `with ${secret}` })).status).toBe(200);
     const { rows } = await server.db.owner.query('SELECT id, operation FROM agent_usage_logs');
     expect(rows).toContainEqual({ id: 'u-1', operation: `with ${HIDDEN}` });

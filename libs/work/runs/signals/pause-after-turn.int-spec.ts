@@ -68,6 +68,15 @@ describe('a pause after the turn', () => {
     ]);
   });
 
+  it('a start of a paused run is refused with the way to go on', async () => {
+    const run = await scene.held({}, { start: false });
+    await command(run, 'pause', { afterTurn: true });
+    expect(await run.agent.api.post(`/runs/${run.runId}/start`, {})).toMatchObject({
+      status: 409,
+      body: { detail: 'The task is PAUSED: only its user can resume it.' },
+    });
+  });
+
   it('a run without turns pauses at once', async () => {
     const run = await scene.held();
     await command(run, 'pause', { afterTurn: true });

@@ -146,7 +146,7 @@ journaled AS (
       run_id: 'run_id',
       agent_id: 'agent_id',
       level: "'WARN'",
-      message: "'Agent told to stop: another run holds its task'",
+      message: "'Agent told to stop: another run of its task has begun'",
       details: `jsonb_build_object(${BOTH})`,
       actor_kind: "'coordinator'",
       session_key: 'session_key',

@@ -77,7 +77,7 @@ class ClaimedRunDto {
     type: String,
     enum: MODEL_TIERS,
     nullable: true,
-    description: 'The provider of the model',
+    description: 'The tier of the model, or null without a model that has a price',
   })
   modelTier!: ModelTier | null;
   @ShownOneOf(NETWORKS, {
