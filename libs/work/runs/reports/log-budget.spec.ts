@@ -49,7 +49,7 @@ describe('The log of a run', () => {
   });
 
   test('is not used up by a refused report, or by that of another agent', () => {
-    budget.take(reporter(), [entry(1_000)]).refund();
+    budget.take(reporter(), [entry(1_000)], NOON).refund();
     sizes(reporter({ agentId: 'b' }), [1_000]);
     expect(sizes(reporter(), [1_000])).toEqual(['kept']);
   });
@@ -63,7 +63,7 @@ describe('The log of a run', () => {
 test('the logs of a workspace have a limit for each day, which other workspaces do not use up', () => {
   for (const runId of ['1', '2']) sizes(reporter({ runId }), [1_024]);
   expect(sizes(reporter({ runId: '3' }), [1, 1])).toEqual(['log_limit_reached']);
-  const [notice] = budget.take(reporter({ runId: '5' }), [entry(1_000)]).entries;
+  const [notice] = budget.take(reporter({ runId: '5' }), [entry(1_000)], NOON).entries;
   expect(notice?.message).toBe(
     'Log limit reached: 2 MiB of the workspace on this day. ' +
       'Further entries are not stored until 00:00 UTC.',

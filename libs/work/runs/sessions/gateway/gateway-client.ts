@@ -142,7 +142,7 @@ export class GatewayClient implements OnApplicationShutdown {
   private async call(method: 'POST' | 'DELETE', path: string, body?: unknown) {
     const passport = this.config.gateway.isBasic ? undefined : this.tokens.issue();
     try {
-      const response = await request(`${this.config.gateway.url?.replace(/\/+$/, '')}${path}`, {
+      const response = await request(`${this.config.gateway.url?.replace(/\/$/, '')}${path}`, {
         method,
         dispatcher: this.agent,
         // On a connection that the gateway is just closing, nobody could tell whether the call
