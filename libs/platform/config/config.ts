@@ -43,7 +43,10 @@ const signingSecret = z
 const requiredUrl = (rule: string) =>
   z.url({ error: ({ input }) => `${input === undefined ? 'is missing: it ' : ''}must be ${rule}` });
 
-const seconds = (fallback: number, min = 1, max = 31_536_000) => integer(fallback, min, max);
+/** The maximum for tokens too, so that none outlives a year, whatever the setting was. */
+export const MAX_LIFETIME_SECONDS = 31_536_000;
+const seconds = (fallback: number, min = 1, max = MAX_LIFETIME_SECONDS) =>
+  integer(fallback, min, max);
 
 /** Every variable that the server reads, with its unit and default. */
 export const variables = z.object({

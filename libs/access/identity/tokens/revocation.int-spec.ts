@@ -1,5 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { decodeJwt } from 'jose';
 import type { Sql } from '#lib/database';
 import { newId } from '#lib/kernel';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
@@ -142,6 +143,35 @@ describe.each([
       expect(await status(late, token)).toBe(401);
     } finally {
       await late.close();
+    }
+  });
+});
+
+describe('a server whose tokens were to last longer before', () => {
+  it('a revocation outlasts tokens from before their lifetime was lowered', async () => {
+    const lowered = ['ACCESS', 'AGENT', 'RUN'].map((kind) => [`${kind}_TOKEN_SECONDS`, '60']);
+    const env: Record<string, string> = Object.fromEntries(lowered);
+    const before = await startIdentityApp(db);
+    const server = await startIdentityApp(db, { env });
+    try {
+      const given = await subjects(before);
+      const revoked = given.map(([, , revocation]) => revocation);
+      await server.app.get(Revocations).revoke(db.database.service, revoked);
+      const { rows } = await db.owner.query<{ expires: number }>(
+        `SELECT extract(epoch FROM expires_at)::float8 AS expires FROM token_revocations
+          ORDER BY id DESC LIMIT $1`,
+        [given.length],
+      );
+      const left = rows
+        .reverse()
+        .map(({ expires }, i) => [
+          given[i]?.[0],
+          expires > (decodeJwt(given[i]?.[1] ?? '').exp as number),
+        ]);
+      expect(left).toEqual(given.map(([name]) => [name, true]));
+    } finally {
+      await server.close();
+      await before.close();
     }
   });
 });

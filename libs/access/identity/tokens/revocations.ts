@@ -5,7 +5,7 @@ import {
   type BeforeApplicationShutdown,
   Optional,
 } from '@nestjs/common';
-import { CONFIG, type Config } from '#lib/config';
+import { CONFIG, type Config, MAX_LIFETIME_SECONDS } from '#lib/config';
 import { Database, type SqlRunner } from '#lib/database';
 import { BackgroundLoop, DroverError } from '#lib/kernel';
 import { Logger } from '#lib/observability';
@@ -22,6 +22,11 @@ import { readRevocations, type RevocationRecord } from './read-revocations.sql.j
 const POLL_MS = 1_000;
 const PRUNE_MS = 600_000;
 const PAGE = 5_000;
+/**
+ * The minimum for revoked sessions, because access tokens can come from before a change of
+ * ACCESS_TOKEN_SECONDS.
+ */
+const SESSION_SECONDS = 7 * 86_400;
 /** A list that is older must not let anybody in, in milliseconds. */
 export const MAX_LIST_AGE_MS = 30_000;
 
@@ -34,7 +39,7 @@ export interface RevocationBus {
 
 export const REVOCATION_BUS = Symbol('REVOCATION_BUS');
 
-/** The revoked object, and the remaining lifetime of its tokens. */
+/** The revoked object. */
 export type Revocation =
   | { kind: 'session'; sessionId: string }
   /** Everything cached about a user or an API key is looked up again. */
@@ -222,16 +227,17 @@ export class Revocations implements OnApplicationBootstrap, BeforeApplicationShu
     }
   }
 
-  private secondsToLast(revocation: Revocation): number {
-    const { agentTokenSeconds, runTokenSeconds, accessTokenSeconds } = this.config.identity;
-    switch (revocation.kind) {
+  /** Sessions end often, and a server keeps the list in memory. */
+  private secondsToLast({ kind }: Revocation): number {
+    const { accessTokenSeconds } = this.config.identity;
+    switch (kind) {
       case 'run':
-        return runTokenSeconds;
       case 'agent':
       case 'agent_token':
       case 'workspace':
-        return Math.max(agentTokenSeconds, runTokenSeconds);
+        return MAX_LIFETIME_SECONDS;
       case 'session':
+        return Math.max(accessTokenSeconds, SESSION_SECONDS);
       case 'user':
       case 'api_key':
         return accessTokenSeconds;
