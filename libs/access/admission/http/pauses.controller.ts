@@ -1,6 +1,6 @@
 import { Body, Controller, Delete, Get, Post, Query } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { ApiErrors, Idempotent, UuidParam } from '#lib/http';
+import { ApiErrors, Idempotency, type IdempotencyRecord, Idempotent, UuidParam } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
 import { type Caller, idOfCursor } from '#lib/kernel';
 import { Pauses } from '../pauses/pauses.js';
@@ -26,8 +26,12 @@ export class PausesController {
   })
   @ApiCreatedResponse({ type: PauseDto })
   @ApiErrors('validation_failed')
-  pause(@CurrentCaller() caller: Caller, @Body() body: CreatePauseDto) {
-    return this.pauses.pause(caller, body);
+  pause(
+    @CurrentCaller() caller: Caller,
+    @Body() body: CreatePauseDto,
+    @Idempotency() record: IdempotencyRecord | undefined,
+  ) {
+    return this.pauses.pause(caller, body, record);
   }
 
   @Get()

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { waitFor } from '../../../../test/support/wait-for.js';
 import { apiClient } from '../../../../test/support/api-client.js';
 import { type ApiClient } from '../../../../test/support/api-client.js';
 import {
@@ -10,6 +11,7 @@ import {
 interface Pause {
   id: string;
   pausedBy: string;
+  endedAt: string | null;
   endedBy: string | null;
 }
 
@@ -96,4 +98,26 @@ it('the end of a pause names the pauses that still hold its tasks', async () => 
   expect((await end(tests.id)).remaining).toEqual([all.id, again.id]);
   expect((await end(all.id)).remaining).toEqual([builds.id, again.id]);
   expect((await end(again.id)).remaining).toEqual([]);
+});
+
+it('a pause that another request ends meanwhile is answered as ended', async () => {
+  const { owner } = server.db;
+  const paused = await pause({ scope: 'workspace' });
+  const connection = await owner.connect();
+  try {
+    await connection.query('BEGIN');
+    const ending = 'UPDATE pauses SET ended_at = now(), ended_by = paused_by WHERE id = $1';
+    await connection.query(ending, [paused.id]);
+    const answer = end(paused.id);
+    await waitFor('the request to wait for the other', async () => {
+      const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database()
+        AND wait_event_type = 'Lock' AND query LIKE '%UPDATE pauses%'`;
+      return (await owner.query(waiting)).rows.length > 0;
+    });
+    await connection.query('COMMIT');
+    const endedBy = `user:${workspace.userId}`;
+    expect(await answer).toMatchObject({ endedAt: expect.any(String), endedBy });
+  } finally {
+    connection.release();
+  }
 });

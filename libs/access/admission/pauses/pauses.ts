@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Database, describeChange, firstRow, type SqlRunner } from '#lib/database';
+import { Database, describeChange, firstRow, type Sql, type SqlRunner } from '#lib/database';
+import { type IdempotencyRecord, storeAnswer } from '#lib/http';
 import { Memberships } from '#lib/identity';
 import { type Caller, DroverError, newId, type Page, redactText, toPage } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
@@ -38,35 +39,46 @@ export class Pauses {
 
   /**
    * After the answer no task under the pause is handed out. Claims in progress can still return
-   * some.
+   * some. A repetition of the request gets the same answer.
    *
    * @throws DroverError `validation_failed`, `forbidden` (a pause of everything by somebody who is
    *   no operator)
    */
-  async pause(caller: Caller, request: PauseRequest): Promise<PauseView> {
+  async pause(
+    caller: Caller,
+    request: PauseRequest,
+    record?: IdempotencyRecord,
+  ): Promise<PauseView> {
     refuseNonsense(request);
     const { userId, apiKeyId } = authorOf(caller);
     const { until = null, endRuns = false } = request;
     const reason = redactText(request.reason);
+    const { workspaceId } = caller;
+    const make = async (tx: SqlRunner, sql: Sql<PauseRow>, params: unknown[]) => {
+      const who = sql === insertPause ? { workspaceId, userId } : { userId };
+      const row = await describe(tx, who, await firstRow(tx, sql, params));
+      if (!row) throw new DroverError('validation_failed', { errors: [NOT_IN_THE_FUTURE] });
+      const body = toPauseView(row);
+      await storeAnswer(tx, workspaceId, record, { status: 201, body });
+      return body;
+    };
+    let pause: PauseView;
     if (request.scope === 'everything') {
       await this.requireOperator(caller);
       const params = [newId(), reason, userId, until, endRuns];
-      return this.made(
-        await this.database.service.transaction(async (tx) =>
-          describe(tx, { userId }, await firstRow(tx, insertInstallationPause, params)),
-        ),
+      pause = await this.database.service.transaction((tx) =>
+        make(tx, insertInstallationPause, params),
       );
-    }
-    const { workspaceId } = caller;
-    const what = [workspaceId, newId(), request.taskType ?? null];
-    const params = [...what, reason, userId, until, apiKeyId, endRuns];
-    return this.made(
-      await this.database
+    } else {
+      const what = [workspaceId, newId(), request.taskType ?? null];
+      const params = [...what, reason, userId, until, apiKeyId, endRuns];
+      pause = await this.database
         .tenant(workspaceId)
-        .transaction(async (tx) =>
-          describe(tx, { workspaceId, userId }, await firstRow(tx, insertPause, params)),
-        ),
-    );
+        .transaction((tx) => make(tx, insertPause, params));
+    }
+    // The coordinator moves paused tasks out of the way of others.
+    this.wakeUps.coordinator();
+    return pause;
   }
 
   /** Newest first. */
@@ -90,12 +102,15 @@ export class Pauses {
     const tenant = this.database.tenant(workspaceId);
     const known = await firstRow(tenant, findPause, [workspaceId, id]);
     if (!known) throw new DroverError('pause_not_found');
-    const ended = await this.endKnown(caller, known);
+    const params = [workspaceId, id];
+    const ended =
+      (await this.endKnown(caller, known)) ?? (await firstRow(tenant, findPause, params)) ?? known;
     const others = await tenant.rows(otherPauses, [workspaceId, id, known.task_type]);
     return { ...toPauseView(ended), remaining: others.map((other) => other.id) };
   }
 
-  private async endKnown(caller: Caller, known: PauseRow): Promise<PauseRow> {
+  /** @returns undefined if the pause had ended, perhaps by another request meanwhile */
+  private async endKnown(caller: Caller, known: PauseRow): Promise<PauseRow | undefined> {
     const { userId, apiKeyId } = authorOf(caller);
     if (known.scope === 'everything') {
       await this.requireOperator(caller);
@@ -104,7 +119,7 @@ export class Pauses {
         describe(tx, { userId }, await firstRow(tx, endInstallationPause, params)),
       );
       await this.wakeEverybody();
-      return ended ?? known;
+      return ended;
     }
     const { workspaceId } = caller;
     const params = [workspaceId, known.id, userId, apiKeyId];
@@ -115,7 +130,7 @@ export class Pauses {
       );
     this.wakeUps.manyClaims(workspaceId);
     this.wakeUps.coordinator();
-    return ended ?? known;
+    return ended;
   }
 
   /** Wakes the claims of all workspaces with waiting tasks. */
@@ -124,13 +139,6 @@ export class Pauses {
       this.wakeUps.manyClaims(row.workspace_id);
     }
     this.wakeUps.coordinator();
-  }
-
-  private made(row: PauseRow | undefined): PauseView {
-    if (!row) throw new DroverError('validation_failed', { errors: [NOT_IN_THE_FUTURE] });
-    // The coordinator moves paused tasks out of the way of others.
-    this.wakeUps.coordinator();
-    return toPauseView(row);
   }
 
   private async requireOperator(caller: Caller): Promise<void> {

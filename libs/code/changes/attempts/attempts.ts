@@ -57,7 +57,7 @@ export class Attempts {
     const group = async (tx: Transaction, ids: string[]) => {
       await tx.rows(groupAttempts, [workspaceId, ids, ids[0]]);
       items = (await tx.rows(attemptsAtChange, [workspaceId, ids[0]])).map(toAttempt);
-      if (record) await storeAnswer(tx, workspaceId, record, { status: 201, body: { items } });
+      await storeAnswer(tx, workspaceId, record, { status: 201, body: { items } });
     };
     const creating = this.creation.createTogether(caller, tasks, group, () => 'task.');
     await creating.catch(nameErrorsOnce);

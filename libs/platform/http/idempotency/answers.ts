@@ -60,17 +60,19 @@ function answerOf(held: HeldKeyRow): StoredAnswer {
 }
 
 /**
- * Stores the answer for repetitions of the request. Inside the transaction of the work, both happen
- * or neither. The body is stored as JSON, so it must contain no secret.
+ * Stores the answer for repetitions of the request, if it has an Idempotency-Key. Inside the
+ * transaction of the work, both happen or neither. The body is stored as JSON, so it must contain
+ * no secret.
  *
  * @throws DroverError `idempotency_in_progress` if another request took the key over meanwhile
  */
 export async function storeAnswer(
   runner: SqlRunner,
   workspaceId: string,
-  record: IdempotencyRecord,
+  record: IdempotencyRecord | undefined,
   answer: StoredAnswer,
 ): Promise<void> {
+  if (record === undefined) return;
   const body = JSON.stringify(answer.body ?? null);
   const params = [workspaceId, record.key, record.lock, answer.status, body];
   const kept = await firstRow(runner, completeRequest, params);

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, firstRow, isUnknownTimeZone, violatedConstraint } from '#lib/database';
+import { type IdempotencyRecord, storeAnswer } from '#lib/http';
 import { type Caller, DroverError, newId, type Page, toPage } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
 import type { BudgetPolicy, BudgetScope, Recurrence } from '../domain/budget.js';
@@ -63,18 +64,26 @@ export class Budgets {
   ) {}
 
   /**
-   * The new budget has consumed the usage of its period so far. Live runs hold nothing of it.
+   * The new budget has consumed the usage of its period so far. Live runs hold nothing of it. A
+   * repetition of the request gets the same answer.
    *
    * @throws DroverError `validation_failed`, `budget_period_taken`, `project_not_found`,
    *   `milestone_not_found`, `task_not_found`
    */
-  async create({ workspaceId }: Caller, request: BudgetRequest): Promise<BudgetView> {
+  async create(
+    { workspaceId }: Caller,
+    request: BudgetRequest,
+    record?: IdempotencyRecord,
+  ): Promise<BudgetView> {
     validateNewPeriod(request);
     const { allocated, periodStart = null, periodEnd = null, policy = 'pause' } = request;
     const scopes = scopeColumns(workspaceId, request);
     const period = [periodStart, periodEnd, policy, ...ruleOf(request)];
     const params = [workspaceId, newId(), ...scopes, allocated, ...period];
-    const row = await this.withLedgerClosed(workspaceId, insertBudget, params, { counts: true });
+    const row = await this.withLedgerClosed(workspaceId, insertBudget, params, {
+      counts: true,
+      record,
+    });
     if (!row) throw new Error('A budget was not inserted.');
     return toBudgetView(row);
   }
@@ -127,7 +136,7 @@ export class Budgets {
 
   /**
    * Moves available tokens from one budget to another, in one transaction. Later periods of
-   * recurring budgets keep their tokens.
+   * recurring budgets keep their tokens. A repetition of the request gets the same answer.
    *
    * @throws DroverError `budget_not_found`, `budget_exceeded`, `validation_failed`
    */
@@ -135,12 +144,13 @@ export class Budgets {
     { workspaceId }: Caller,
     fromId: string,
     { to, amount }: { to: string; amount: string | number },
+    record?: IdempotencyRecord,
   ): Promise<Reallocation> {
     const toId = to.toLowerCase();
     if (fromId === toId) {
       throw invalidField('to', 'must be another budget');
     }
-    const moved = await this.database.tenant(workspaceId).transaction(async (tx) => {
+    const body = await this.database.tenant(workspaceId).transaction(async (tx) => {
       const locked = await tx.rows(lockBudgets, [workspaceId, [fromId, toId]]);
       const [from, to] = [fromId, toId].map((id) => locked.find((row) => row.id === id));
       if (!from || !to) throw new DroverError('budget_not_found');
@@ -150,23 +160,26 @@ export class Budgets {
       }
       const rows = await tx.rows(moveAllocation, [workspaceId, fromId, toId, amount]);
       await tx.rows(tellBudgetAlerts, [MAX_ALERTED, workspaceId]);
-      return rows;
+      const views = new Map(rows.map((row) => [row.id, toBudgetView(row)]));
+      const body = { from: views.get(fromId) as BudgetView, to: views.get(toId) as BudgetView };
+      await storeAnswer(tx, workspaceId, record, { status: 200, body });
+      return body;
     });
     this.wakeWaiting(workspaceId);
-    const views = new Map(moved.map((row) => [row.id, toBudgetView(row)]));
-    return { from: views.get(fromId) as BudgetView, to: views.get(toId) as BudgetView };
+    return body;
   }
 
   /**
    * No usage is recorded while the statement runs.
    *
    * @param counts whether the usage of a period is counted; all its reports must be kept
+   * @param record of the request that creates a budget
    */
   private async withLedgerClosed(
     workspaceId: string,
     statement: typeof insertBudget,
     params: unknown[],
-    { counts }: { counts: boolean },
+    { counts, record }: { counts: boolean; record?: IdempotencyRecord },
   ): Promise<BudgetRow | undefined> {
     try {
       return await this.database.tenant(workspaceId).transaction(async (tx) => {
@@ -176,6 +189,8 @@ export class Budgets {
         const lost = counts && row && (await firstRow(tx, usageLostAfter, since));
         if (lost) throw usageNotKept(lost.since);
         await tx.rows(tellBudgetAlerts, [MAX_ALERTED, workspaceId]);
+        const answer = row && { status: 201, body: toBudgetView(row) };
+        if (answer) await storeAnswer(tx, workspaceId, record, answer);
         return row;
       });
     } catch (error) {

@@ -1,6 +1,14 @@
 import { Body, Controller, Get, HttpCode, Patch, Post, Query } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { ApiErrors, Idempotent, IfMatch, UuidParam, Versioned } from '#lib/http';
+import {
+  ApiErrors,
+  Idempotency,
+  type IdempotencyRecord,
+  Idempotent,
+  IfMatch,
+  UuidParam,
+  Versioned,
+} from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
 import { type Caller, idOfCursor } from '#lib/kernel';
 import { Budgets } from '../allocation/budgets.js';
@@ -35,8 +43,12 @@ export class BudgetsController {
     'milestone_not_found',
     'task_not_found',
   )
-  create(@CurrentCaller() caller: Caller, @Body() body: CreateBudgetDto) {
-    return this.budgets.create(caller, body);
+  create(
+    @CurrentCaller() caller: Caller,
+    @Body() body: CreateBudgetDto,
+    @Idempotency() record: IdempotencyRecord | undefined,
+  ) {
+    return this.budgets.create(caller, body, record);
   }
 
   @Get()
@@ -97,7 +109,8 @@ export class BudgetsController {
     @CurrentCaller() caller: Caller,
     @UuidParam() id: string,
     @Body() body: ReallocateBudgetDto,
+    @Idempotency() record: IdempotencyRecord | undefined,
   ) {
-    return this.budgets.reallocate(caller, id, body);
+    return this.budgets.reallocate(caller, id, body, record);
   }
 }

@@ -1,6 +1,13 @@
 import { Body, Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { ApiErrors, Idempotent, PageQuery, UuidParam } from '#lib/http';
+import {
+  ApiErrors,
+  Idempotency,
+  type IdempotencyRecord,
+  Idempotent,
+  PageQuery,
+  UuidParam,
+} from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
 import type { Caller } from '#lib/kernel';
 import { RunMessages } from '../messages/run-messages.js';
@@ -32,8 +39,9 @@ export class RunMessagesController {
     @CurrentCaller() caller: Caller,
     @UuidParam('runId') runId: string,
     @Body() body: SendRunMessageDto,
+    @Idempotency() record: IdempotencyRecord | undefined,
   ) {
-    return this.messages.send(caller, runId, body);
+    return this.messages.send(caller, runId, body, record);
   }
 
   @Get()

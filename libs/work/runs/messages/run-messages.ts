@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, firstRow, type SqlRunner, type Transaction } from '#lib/database';
+import { type IdempotencyRecord, storeAnswer } from '#lib/http';
 import {
   actorOf,
   type AgentCaller,
@@ -66,12 +67,18 @@ export class RunMessages {
   ) {}
 
   /**
-   * Stores a message for the agent of a live run, without its secrets.
+   * Stores a message for the agent of a live run, without its secrets. A repetition of the request
+   * gets the same answer.
    *
    * @throws DroverError `run_not_found`, `run_ended`, `run_hears_no_messages`, `too_many_messages`,
    *   `validation_failed`
    */
-  async send(caller: Caller, runId: string, request: MessageRequest): Promise<RunMessageView> {
+  async send(
+    caller: Caller,
+    runId: string,
+    request: MessageRequest,
+    record?: IdempotencyRecord,
+  ): Promise<RunMessageView> {
     requireContent(request);
     const { workspaceId } = caller;
     const tenant = this.database.tenant(workspaceId);
@@ -87,11 +94,14 @@ export class RunMessages {
     const added = await tenant.transaction(async (tx) => {
       const [task] = await lockTasks(tx, workspaceId, [run.task_id]);
       if (task?.run_id !== runId.toLowerCase()) throw new DroverError('run_ended');
-      return firstRow(tx, addMessage, [workspaceId, newId(), runId, ...values]);
+      const row = await firstRow(tx, addMessage, [workspaceId, newId(), runId, ...values]);
+      const body = row && toView(row);
+      if (body) await storeAnswer(tx, workspaceId, record, { status: 201, body });
+      return body;
     });
     if (!added) throw new DroverError('too_many_messages');
     this.wakeUps.signals([run.agent_id]);
-    return toView(added);
+    return added;
   }
 
   /**
