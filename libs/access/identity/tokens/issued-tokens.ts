@@ -15,6 +15,7 @@ import {
   takeTokensIssuedBy,
   takeTokensOfKey,
 } from './agent-tokens.sql.js';
+import { lockEnabledMember } from '../workspaces/lock-member.js';
 import type { Revocations } from './revocations.js';
 import { type IssuedToken, TokenService } from './token.service.js';
 
@@ -41,7 +42,7 @@ export class IssuedTokens {
    * A token of an API key ends with the key at the latest.
    *
    * @param tx has locked the agent
-   * @throws DroverError `forbidden` if the caller was removed meanwhile, `token_revoked` or
+   * @throws DroverError `forbidden` if the caller was removed or disabled meanwhile, `token_revoked` or
    *   `token_expired` if the key ended meanwhile, `wrong_token_kind`
    */
   async issue(
@@ -52,6 +53,7 @@ export class IssuedTokens {
     if (caller.kind !== 'user' && caller.kind !== 'api_key')
       throw new DroverError('wrong_token_kind');
     const { workspaceId, userId } = caller;
+    if (!(await lockEnabledMember(tx, caller))) throw new DroverError('forbidden');
     const tokenId = newId();
     const key = caller.kind === 'api_key' ? caller.apiKeyId : null;
     const expiresInSeconds = await this.boundByKey(tx, caller, claims.expiresInSeconds);

@@ -9,6 +9,7 @@ import { normalizeEmail } from '../domain/email.js';
 import { generatePassword } from '../passwords/argon2.js';
 import { Passwords } from '../passwords/passwords.js';
 import { MemberHooks, type UserHook } from '../workspaces/member-hooks.js';
+import { lockMembershipsOf } from '../workspaces/lock-member.js';
 import { setPassword } from '../store/set-password.sql.js';
 import { lockOperators, updateUser } from './users.sql.js';
 import { revokeTokensIssuedBy } from '../tokens/issued-tokens.js';
@@ -112,6 +113,7 @@ export class UsersService {
       }
       if (!updated.proven && disabled !== true) return [];
       await this.sessions.endOthers(tx, userId, null);
+      await lockMembershipsOf(tx, userId);
       await revokeTokensIssuedBy(userId, null, { runner: tx, revocations });
       return this.hooks.handOverAll(tx, { userId, keep: keepHooks });
     });

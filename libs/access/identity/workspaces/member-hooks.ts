@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { firstRow, type SqlRunner } from '#lib/database';
+import type { SqlRunner } from '#lib/database';
 import { type Caller, DroverError, type MemberRole } from '#lib/kernel';
 import { isAtLeast } from '../domain/roles.js';
-import { findEnabledUser, lockMemberships, lockRole } from './members.sql.js';
+import { lockEnabledMember, lockMembershipsOf } from './lock-member.js';
 
 /** The role that creates webhooks and inbound hooks. */
 const HOOK_ROLE = 'ADMIN';
@@ -62,7 +62,7 @@ export class MemberHooks {
     { userId, keep }: { userId: string; keep: boolean },
   ): Promise<UserHook[]> {
     const all: UserHook[] = [];
-    for (const { workspace_id: workspaceId } of await tx.rows(lockMemberships, [userId])) {
+    for (const workspaceId of await lockMembershipsOf(tx, userId)) {
       const hooks = await this.handOver(tx, { workspaceId, userId, keep });
       all.push(...hooks.map(({ kind, id, enabled }) => ({ workspaceId, kind, id, enabled })));
     }
@@ -84,9 +84,7 @@ export function losesHooks(before: MemberRole, after: MemberRole): boolean {
 export async function lockHookCreator(tx: SqlRunner, caller: Caller): Promise<string> {
   if (caller.kind !== 'user' && caller.kind !== 'api_key')
     throw new DroverError('wrong_token_kind');
-  const member = await firstRow(tx, lockRole, [caller.workspaceId, caller.userId]);
-  // The request that disables a user holds the lock until its commit.
-  const user = await firstRow(tx, findEnabledUser, [caller.userId]);
-  if (!user || !member || !isAtLeast(member.role, HOOK_ROLE)) throw new DroverError('forbidden');
+  const role = await lockEnabledMember(tx, caller);
+  if (role === undefined || !isAtLeast(role, HOOK_ROLE)) throw new DroverError('forbidden');
   return caller.userId;
 }

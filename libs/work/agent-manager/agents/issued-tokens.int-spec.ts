@@ -7,6 +7,7 @@ import {
   type TestServer,
   type TestWorkspace,
 } from '../../../../test/support/shared-server.js';
+import { waitFor } from '../../../../test/support/wait-for.js';
 import { aMember, anAgent } from '../../../../test/support/factories.js';
 import { aTask } from '../../../../test/support/task-factories.js';
 
@@ -169,6 +170,57 @@ it('neither an agent token of an API key nor the token of its run outlives the k
   const claimNext = { maxTasks: 1 };
   const completed = await agent.post<Completed>(`/runs/${run.id}/complete`, { claimNext });
   expect(endOf(completed.body.claimed[0]?.run.token ?? '')).toBe(endOf(body.token));
+});
+
+/**
+ * Runs a statement of another transaction, which commits as soon as `request` waits for a lock.
+ *
+ * @returns the answer to the request
+ */
+async function whileUncommitted<T>(
+  [sql, params]: [sql: string, params: unknown[]],
+  request: () => Promise<T>,
+): Promise<T> {
+  const { owner } = server.db;
+  const connection = await owner.connect();
+  try {
+    await connection.query('BEGIN');
+    await connection.query(sql, params);
+    const answer = request();
+    await waitFor('the request to wait for the lock', async () => {
+      const waiting = `SELECT FROM pg_locks
+        WHERE NOT granted AND pg_backend_pid() <> pid AND $1 = ANY (pg_blocking_pids(pid))`;
+      const { processID } = connection as unknown as { processID: number };
+      return (await owner.query(waiting, [processID])).rows.length > 0;
+    });
+    await connection.query('COMMIT');
+    return await answer;
+  } finally {
+    connection.release();
+  }
+}
+
+it('a token that is issued while its user is disabled ends with the others', async () => {
+  const { owner } = server.db;
+  await owner.query('UPDATE users SET is_operator = true WHERE id = $1', [workspace.userId]);
+  const issuing = `INSERT INTO agent_tokens (workspace_id, id, agent_id, issued_by, expires_at)
+    VALUES ($1, $2, $3, $4, now() + interval '1 day')`;
+  const disabled = await whileUncommitted(
+    [issuing, [workspace.id, newId(), agentId, leaving]],
+    () => workspace.api.patch(`/users/${leaving}`, { disabled: true }),
+  );
+  expect(disabled.status).toBe(200);
+  expect(await list()).toEqual([]);
+});
+
+it('a user who is disabled meanwhile issues no token', async () => {
+  const disabling = `WITH u AS (UPDATE users SET disabled_at = now() WHERE id = $2)
+    SELECT FROM workspace_members WHERE workspace_id = $1 AND user_id = $2 FOR UPDATE`;
+  const issued = await whileUncommitted([disabling, [workspace.id, leaving]], () =>
+    as(leaving).post(`/agents/${agentId}/token`, {}),
+  );
+  expect(issued).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+  expect(await list()).toEqual([]);
 });
 
 it('the list has the valid tokens, after a rotation the new one', async () => {
