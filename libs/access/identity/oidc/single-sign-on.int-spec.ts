@@ -264,6 +264,24 @@ describe('single sign-on', () => {
     expect(await roleOf(userId, otherId)).toBeUndefined();
   });
 
+  it('a group that takes a membership away ends the invitation of the address', async () => {
+    provider.person = { ...provider.person, groups: ['developers'] };
+    const { userId } = (await signIn()).body;
+    const owner = await aMember(db.owner, workspaceId, 'OWNER');
+    // As one from before the membership, if the user joined with a link without an address.
+    await db.owner.query(
+      `INSERT INTO workspace_invitations (workspace_id, id, email, role, invited_by, expires_at)
+       VALUES ($1, $2, $3, 'ADMIN', $4, now() + interval '1 day')`,
+      [workspaceId, newId(), provider.person.email, owner],
+    );
+    provider.person = { ...provider.person, groups: [] };
+    await signIn();
+    expect(await roleOf(userId)).toBeUndefined();
+    const left = 'SELECT FROM workspace_invitations WHERE workspace_id = $1 AND email = $2';
+    const { rows } = await db.owner.query(left, [workspaceId, provider.person.email]);
+    expect(rows).toEqual([]);
+  });
+
   it('passwords do not sign in or up where the operator turned them off', async () => {
     const login = { email: 'a@example.test', password: 'a password that is long enough' };
     expect(await server.api().post('/auth/login', login)).toMatchObject(

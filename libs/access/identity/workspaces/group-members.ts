@@ -57,6 +57,8 @@ export class GroupMembers {
           runner: sql,
           revocations: this.revocations,
         });
+        // The tenant sees the address of a member only.
+        await sql.rows(endInvitationOfMember, [workspaceId, userId]);
         await tx.workspaceMember.deleteMany({ where });
       } else if (current === undefined) {
         await tx.workspaceMember.createMany({ data: { ...where, role }, skipDuplicates: true });
