@@ -6,6 +6,7 @@ export {
   mapColumn,
   type Original,
 } from './originals.js';
+export { HIDES_NOTHING, hiddenPlaces } from './hidden-places.js';
 export { hasRoomForSecret, secretsIn, secretsInSentence, SecretValues } from './secret-values.js';
 export {
   asObject,

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { SqlRunner } from '#lib/database';
 import { DroverError } from '#lib/kernel';
+import { HIDES_NOTHING, hiddenPlaces } from '../domain/hidden-places.js';
 import { type ColumnOfAgent, sentence, type Unreadable } from '../domain/originals.js';
 import { SecretValues } from '../domain/secret-values.js';
 import { asObject, keepHidden, redactSecrets, showsSecret } from '../domain/secret-walk.js';
@@ -31,10 +32,10 @@ export class AgentSecrets {
   /**
    * The public form of a registration. Only the command and `secrets` have originals, because
    * nothing reads the other secrets again. A "[redacted]" that the client was shown keeps the value
-   * that it hid.
+   * that it hid, and is refused where it hides none.
    *
    * @param known the agent as it is shown, if it exists
-   * @throws DroverError `secrets_unreadable`
+   * @throws DroverError `secrets_unreadable`, `validation_failed`
    */
   async seal<Request extends Registered>(
     runner: SqlRunner,
@@ -44,6 +45,7 @@ export class AgentSecrets {
   ): Promise<SealedAgent<Request>> {
     const current = known && (await this.opened(runner, place, known));
     const { command, secrets, metadata } = restored(request, current, known);
+    refuseUnknown({ command, secrets }, current);
     // A value that was secret before stays hidden, even if its name is gone.
     const values = SecretValues.in({ command, secrets, metadata }, { ...current });
     const at = { workspace_id: place.workspaceId, agent_id: place.agentId };
@@ -103,6 +105,20 @@ function restored<Request extends Registered>(
     ...(command && { command: keepHidden(command, current.command, known.command) }),
     ...(secrets && { secrets: keepHidden(secrets, current.secrets, known.secrets) }),
   };
+}
+
+/**
+ * Sessions would get the public form of a secret that could not be restored. A literal that the
+ * agent has had before stays.
+ *
+ * @throws DroverError `validation_failed`
+ */
+function refuseUnknown(given: Partial<SessionColumns>, current: SessionColumns | undefined): void {
+  const literal = new Set(hiddenPlaces(current));
+  const unknown = hiddenPlaces(given).filter((place) => !literal.has(place));
+  if (unknown.length === 0) return;
+  const errors = unknown.map((field) => ({ field, message: HIDES_NOTHING }));
+  throw new DroverError('validation_failed', { errors });
 }
 
 const TEXTS = new Set(['name', 'model', 'hostName', 'agentVersion']);

@@ -131,6 +131,26 @@ it.each<[string, unknown]>([
   expect(await workspace.api.put(`/agents/${newId()}`, body)).toMatchObject(refusal);
 });
 
+it('[redacted] that hides nothing is refused for agents, and their values stay', async () => {
+  const path = `/agents/${newId()}`;
+  const put = (body: object) => workspace.api.put(path, { name: 'A', ...body });
+  const command = ['run', '--api-key', 'swordfish-7', '-v'];
+  expect((await put({ command, secrets: { A: 'swordfish-8' } })).status).toBe(201);
+  const message = 'must be the value itself: [redacted] hides none here';
+  const refusal = (field: string) => ({
+    status: 400,
+    body: { code: 'validation_failed', errors: [{ field, message }] },
+  });
+  const moved = ['run', '-v', '--api-key', HIDDEN];
+  expect(await put({ command: moved })).toMatchObject(refusal('command[3]'));
+  expect(await put({ secrets: { A: HIDDEN, B: HIDDEN } })).toMatchObject(refusal('secrets.B'));
+  const unknown = await workspace.api.put(`/agents/${newId()}`, { name: 'B', command: moved });
+  expect(unknown).toMatchObject(refusal('command[3]'));
+  const shown = { command: ['run', '--api-key', HIDDEN, '-v'], secrets: { A: HIDDEN } };
+  expect((await workspace.api.get(path)).body).toMatchObject(shown);
+  expect(await put(shown)).toMatchObject({ status: 200, body: shown });
+});
+
 it('named secrets cannot appear in fields that identify an agent', async () => {
   const body = { ...TASK, taskType: 'swordfish', requiredCapabilities: ['swordfish'] };
   const refused = await workspace.api.post('/agent-tasks/batch', {

@@ -1,12 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { FieldError } from '#lib/kernel';
-import { keepHidden, type SecretValues } from '#lib/secrets/domain';
-import {
-  hiddenPlaces,
-  secretsInTexts,
-  type TaskTemplate,
-  unknownSecrets,
-} from '#lib/task-manager/domain';
+import { hiddenPlaces, keepHidden, type SecretValues } from '#lib/secrets/domain';
+import { secretsInTexts, type TaskTemplate, unknownSecrets } from '#lib/task-manager/domain';
 
 const MAX_BYTES = 262_144;
 

@@ -2,13 +2,7 @@ export { type CommandRequest, type TaskCommand } from './commands.js';
 export { pauseRequest } from './pause-request.js';
 export type { TaskRequest } from './new-task.js';
 export { MAX_ANSWERS, type TaskAnswer } from './task-answer.js';
-export {
-  hiddenPlaces,
-  secretsInTexts,
-  type TaskTemplate,
-  toTemplate,
-  unknownSecrets,
-} from './template.js';
+export { secretsInTexts, type TaskTemplate, toTemplate, unknownSecrets } from './template.js';
 export { secretValuesOf } from './task-secrets.js';
 export { visibilityOf } from './access.js';
 export { type Edge, findWay } from './dependencies.js';
