@@ -99,6 +99,8 @@ export class AuditLog {
       };
       const keep = async (request: AuditedRequest, reply: FastifyReply, payload: unknown) => {
         request.auditEntry?.dismiss();
+        // A repetition changes nothing. The first request has the entry.
+        if (reply.hasHeader('idempotency-replayed') && reply.statusCode < 300) return payload;
         if (request.auditEntry?.isCommitted !== true) {
           await this.keep(request, reply.statusCode, payload);
         }

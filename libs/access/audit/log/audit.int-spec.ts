@@ -71,6 +71,16 @@ describe('a change', () => {
     expect(JSON.stringify(entries)).not.toContain(id);
   });
 
+  it('a repetition that changed nothing is not recorded', async () => {
+    const key = { 'idempotency-key': newId() };
+    const body = { scope: 'workspace', reason: 'A test' };
+    const pause = async () => (await workspace.api.post('/pauses', body, key)).body;
+    expect(await pause()).toEqual(await pause());
+    expect(await log()).toMatchObject([
+      { operation: 'createPause', details: { reason: 'A test' } },
+    ]);
+  });
+
   it('a change with an API key names the key', async () => {
     const { id, api } = await aKey(['projects:write']);
     expect((await api.post('/projects', { name: 'A project' })).status).toBe(201);
