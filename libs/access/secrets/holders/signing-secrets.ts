@@ -74,12 +74,13 @@ export abstract class SigningSecrets {
    * @returns the new secret
    */
   async rotate(runner: SqlRunner, place: SignerPlace): Promise<string> {
-    const [before] = (await this.valid(runner, [place])).get(place.id) ?? [];
+    const valid = await this.open(runner, [place]);
+    const before = valid.find(({ column }) => column === 'secret');
     if (before !== undefined) {
       await this.writeColumn(
         runner,
         { ...place, column: 'previous_secret' },
-        before,
+        before.secret,
         ROTATION_SECONDS,
       );
     }
@@ -90,15 +91,26 @@ export abstract class SigningSecrets {
    * The valid secrets of each owner, the current one first, without those that cannot be opened.
    */
   async valid(runner: SqlRunner, places: readonly SignerPlace[]): Promise<Map<string, string[]>> {
-    const params = [places.map((each) => each.workspaceId), places.map((each) => each.id)];
     const opened = new Map<string, string[]>();
+    for (const { id, secret } of await this.open(runner, places)) {
+      opened.set(id, [...(opened.get(id) ?? []), secret]);
+    }
+    return opened;
+  }
+
+  private async open(
+    runner: SqlRunner,
+    places: readonly SignerPlace[],
+  ): Promise<{ id: string; column: SigningColumn; secret: string }[]> {
+    const params = [places.map((each) => each.workspaceId), places.map((each) => each.id)];
+    const opened = [];
     for (const row of await runner.rows(this.statements.valid, params)) {
       const place = { workspaceId: row.workspace_id, id: row.owner_id };
       const original = { ...this.columnOf(place, row.column_name), ...sealedOf(row) };
       const outcome = openWhole(original, await this.ring.find(row.key_id));
       instruments.secrets.inc({ operation: outcome.kind });
       if (outcome.kind !== 'opened' || typeof outcome.value !== 'string') continue;
-      opened.set(place.id, [...(opened.get(place.id) ?? []), outcome.value]);
+      opened.push({ id: place.id, column: row.column_name, secret: outcome.value });
     }
     return opened;
   }

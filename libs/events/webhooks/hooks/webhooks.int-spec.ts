@@ -117,6 +117,21 @@ describe('a webhook', () => {
     expect(() => verified(later, webhook.secret)).toThrow();
   });
 
+  it('a rotation does not prolong the previous secret if the current one cannot be opened', async () => {
+    const webhook = await at.make();
+    await workspace.api.post(`/webhooks/${webhook.id}/rotate`);
+    const { rows } = await server.db.owner.query<{ expires_at: Date }>(
+      `UPDATE webhook_secrets w SET sealed = o.sealed FROM webhook_secrets o
+        WHERE w.webhook_id = $1 AND w.column_name = 'secret'
+          AND o.webhook_id = $1 AND o.column_name = 'previous_secret'
+       RETURNING o.expires_at`,
+      [webhook.id],
+    );
+    const before = rows[0]?.expires_at.toISOString();
+    const rotated = await workspace.api.post<Made>(`/webhooks/${webhook.id}/rotate`);
+    expect(rotated).toMatchObject({ status: 200, body: { previousSecretExpiresAt: before } });
+  });
+
   it('an event that is read again has one delivery', async () => {
     const webhook = await at.make({ events: ['task.created'] });
     const body = { event: 'task.created', timestamp: new Date(Date.now() + 1).toISOString() };
