@@ -83,6 +83,8 @@ export class ApiKeysService {
       await sql.rows(lockAccount, [userId]);
       const isValid = {
         revokedAt: null,
+        // Elsewhere the key is refused, and the user could not revoke it.
+        workspace: { archivedAt: null, workspaceMembers: { some: { userId } } },
         OR: [{ expiresAt: null }, { expiresAt: { gt: new Date() } }],
       };
       const count = await tx.apiKey.count({ where: { createdBy: userId, ...isValid } });

@@ -78,6 +78,27 @@ it('a user has a limited number of valid API keys in all workspaces', async () =
   expect((await create(other)).status).toBe(201);
 });
 
+it.each([
+  ['a workspace that the user left', 'DELETE FROM workspace_members WHERE workspace_id = $1'],
+  ['an archived workspace', 'UPDATE workspaces SET archived_at = now() WHERE id = $1'],
+])('API keys of %s do not count', async (_, end) => {
+  const [own, other] = [await aWorkspace(db.owner), await aWorkspace(db.owner)];
+  for (const workspaceId of [own, other]) {
+    await db.owner.query(
+      `INSERT INTO workspace_members (workspace_id, user_id, role) VALUES ($1, $2, 'ADMIN')`,
+      [workspaceId, userId],
+    );
+  }
+  const create = (workspaceId: string) => {
+    const key = { name: 'A program', scopes: ['tasks:read'] };
+    return apiOf().post(`/workspaces/${workspaceId}/api-keys`, key);
+  };
+  for (let n = 0; n < LIMIT; n++) expect((await create(own)).status).toBe(201);
+  expect((await create(other)).status).toBe(409);
+  await db.owner.query(end, [own]);
+  expect((await create(other)).status).toBe(201);
+});
+
 it('a common password is refused wherever a user chooses one', async () => {
   await db.owner.query('UPDATE users SET is_operator = true WHERE id = $1', [userId]);
   const password = 'Password2026!';
