@@ -75,7 +75,7 @@ export class MembersController {
   @Delete(':userId')
   @Auth({ scope: 'workspace:admin' })
   @ApiOperation({
-    summary: 'Remove a member or leave; their agent tokens and API keys are revoked',
+    summary: 'Remove a member or leave; their agent tokens are revoked, their API keys refused',
     description:
       'The webhooks and inbound hooks that the member created are disabled. `hooks` lists them.',
   })

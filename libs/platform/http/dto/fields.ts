@@ -254,21 +254,21 @@ export function Nested(
 
 /** A list of objects of a class with its own decorators. */
 export function NestedList(type: () => new () => object, options: ListOptions): PropertyDecorator {
+  const { minItems = 0, maxItems } = options;
+  const size = minItems > 0 ? `${minItems} to ${maxItems}` : `at most ${maxItems}`;
+  // Both rules refuse what is no array.
+  const message = `must be an array of ${size} items`;
   return applyDecorators(
-    ArrayMinSize(options.minItems ?? 0, {
-      message: `must have at least ${options.minItems} items`,
-    }),
-    ArrayMaxSize(options.maxItems, {
-      message: `must be an array of at most ${options.maxItems} items`,
-    }),
+    ArrayMinSize(minItems, { message }),
+    ArrayMaxSize(maxItems, { message }),
     ValidateNested({ each: true }),
     Type(type),
     present(options),
     ApiProperty({
       // Swagger recognises a late type by the function's name, which the property gives it.
       type: () => [type()],
-      minItems: options.minItems ?? 0,
-      maxItems: options.maxItems,
+      minItems,
+      maxItems,
       ...documented(options),
     } as ApiPropertyOptions),
   );

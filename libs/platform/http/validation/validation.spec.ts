@@ -19,7 +19,7 @@ import {
 import fc from 'fast-check';
 import { PartialType } from '@nestjs/swagger';
 import { DroverError, type FieldError } from '#lib/kernel';
-import { Flag, WholeIdList, Int, OneOf, Text, Timestamp } from '../dto/fields.js';
+import { Flag, WholeIdList, Int, NestedList, OneOf, Text, Timestamp } from '../dto/fields.js';
 import { validateDto } from './pipe.js';
 import { MAX_FIELD_ERRORS } from './run.js';
 
@@ -189,4 +189,20 @@ describe('many errors', () => {
     const value = Object.fromEntries(Array.from({ length: 80 }, (_, i) => [`f${i}`, 1]));
     expect(errorsOf(OwnDto, value)).toHaveLength(MAX_FIELD_ERRORS);
   });
+});
+
+class ListsDto {
+  @NestedList(() => InnerDto, { maxItems: 3 }) few!: InnerDto[];
+  @NestedList(() => InnerDto, { maxItems: 3, minItems: 2 }) some!: InnerDto[];
+}
+
+it.each([
+  ['null', null],
+  ['a text', 'x'],
+])('the error of a list that is %s names its sizes', (_, value) => {
+  const found = errorsOf(ListsDto, { few: value, some: value });
+  expect(found.map(({ message }) => message)).toEqual([
+    'must be an array of at most 3 items',
+    'must be an array of 2 to 3 items',
+  ]);
 });

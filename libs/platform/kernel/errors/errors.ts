@@ -45,7 +45,7 @@ export const ERRORS = {
   request_timeout: e(
     408,
     'The request did not arrive in time',
-    'Send the request again. Its headers must arrive within a minute.',
+    'Send the request again. Its headers must arrive within 15 seconds.',
   ),
   unsupported_media_type: e(
     415,
