@@ -28,7 +28,7 @@ const RUN_AGAIN = [
   'libs/events/webhooks/http/deliveries.controller.ts test',
 ];
 
-const HANDLER = /@Idempotent\(\)[^]*?\n  (?:async )?(\w+)\(([^]*?)\n  \}/g;
+const HANDLER = /@Idempotent\(\)[^]*?\n {2}(?:async )?(\w+)\(([^]*?)\n {2}\}/g;
 
 const routes = readSources('apps', 'libs')
   .filter(({ path }) => path.endsWith('.controller.ts'))
