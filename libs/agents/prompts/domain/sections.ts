@@ -136,7 +136,8 @@ export function sectionsOf(facts: PromptFacts): Record<Section, string> {
     conversation: isNew ? conversationOf(entries) || (continued?.summary ?? '') : '',
     calls: isNew ? '' : callsAfter(entries, upTo),
     lost: listed(facts.lostFiles.map((name) => JSON.stringify(name))),
-    continuation: isContinued ? instructions : '',
+    // A run can end before its program has written down the first words of its conversation.
+    continuation: isContinued ? noted(instructions, facts.beginning === 'resumed') : '',
   };
   for (const name of SECTION_NAMES) sections[name] = shorten(sections[name]);
   return sections;
@@ -177,8 +178,11 @@ function describeRun(run: PastRun): string {
 
 function describeMessage({ type, text, data, isDelivered }: PastMessage): string {
   const words = type === 'message' ? text : `[${type}] ${text}`;
-  const note = isDelivered ? 'Your conversation may have this message already:' : '';
-  return [note, words, jsonOf(data)].filter((part) => part !== '').join('\n\n');
+  return [noted(words, isDelivered), jsonOf(data)].filter((part) => part !== '').join('\n\n');
+}
+
+function noted(words: string, isRepeated: boolean): string {
+  return isRepeated ? `Your conversation may have this message already:\n\n${words}` : words;
 }
 
 function listed(items: readonly string[]): string {

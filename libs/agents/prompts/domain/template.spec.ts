@@ -313,6 +313,18 @@ describe('a template', () => {
     );
   });
 
+  it('the words of a person follow a template that does not insert them', () => {
+    const continued = { title: 'Mend the parser', summary: 'Mended.' };
+    const of = { title: 'A test', instructions: 'Now add a test.', continued };
+    const words = '## A person continues your conversation\n\nNow add a test.';
+    const template = '# {{title}}\n\n{{instructions}}';
+    const text = prompt({ ...of, beginning: 'continued' }, template);
+    expect(text).toBe(`# Mend the parser\n\n${words}`);
+    expect(prompt(of, `${template}{{continuation}}`)).not.toContain(words);
+    const again = prompt({ ...of, beginning: 'resumed' }, RESUMED_TEMPLATE);
+    expect(again).toMatch(/may have this message already:\n\nNow add a test\.$/);
+  });
+
   it('a template that inserts nothing gives the title', () => {
     expect(prompt({}, '{{steps}}')).toBe('Mend the parser');
   });

@@ -47,8 +47,8 @@ export function errorInTemplate(template: string): string | undefined {
 
 /**
  * The prompt of a task by a template without errors. A template that inserts nothing of the task
- * gives its title. Messages and tool calls that it does not insert follow it: an agent that does not
- * know them repeats work.
+ * gives its title. Words of people and tool calls that it does not insert follow it: an agent that
+ * does not know them repeats work.
  */
 export function renderPrompt(template: string, facts: PromptFacts): string {
   const sections = sectionsOf(facts);
