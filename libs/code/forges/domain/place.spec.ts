@@ -20,8 +20,11 @@ describe('the place of a repository', () => {
     expect(place?.api).toBe('https://api.example.com');
   });
 
-  it.each(['git@example.com:team/shop.git', '/srv/shop', 'https://example.com/shop'])(
-    '%s has none',
-    (url) => expect(placeOf('gitea', url, null)).toBeUndefined(),
-  );
+  it.each([
+    'git@example.com:team/shop.git',
+    '/srv/shop',
+    'https://example.com/shop',
+    'https://example.com/team/%zz',
+    'https://example.com:99999/team/shop',
+  ])('%s has none', (url) => expect(placeOf('gitea', url, null)).toBeUndefined());
 });

@@ -28,15 +28,23 @@ export function placeOf(
   url: string,
   forgeUrl: string | null,
 ): ForgePlace | undefined {
-  if (!/^https?:/.test(url)) return undefined;
-  const { origin, pathname } = new URL(url);
-  const parts = pathname.split('/').filter(Boolean).map(decodeURIComponent);
+  const address = /^https?:/.test(url) ? URL.parse(url) : null;
+  const parts = partsOf(address?.pathname ?? '');
+  if (address === null || parts === undefined) return undefined;
   const repo = parts.at(-1)?.replace(/\.git$/, '');
   const owner = parts.at(-2);
   if (!owner || !repo) return undefined;
   const above = parts.slice(0, -2).map((part) => `/${encodeURIComponent(part)}`);
-  const api = forgeUrl ?? API_OF[forge](new URL(`${origin}${above.join('')}`));
+  const api = forgeUrl ?? API_OF[forge](new URL(`${address.origin}${above.join('')}`));
   return { api: api.replace(/\/$/, ''), owner, repo };
+}
+
+function partsOf(pathname: string): string[] | undefined {
+  try {
+    return pathname.split('/').filter(Boolean).map(decodeURIComponent);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The reason why a repository cannot have a forge, as a predicate of its field. */

@@ -34,7 +34,7 @@ export function errorsOf(
     const fit = { token: ['https', 'http'], ssh: ['ssh'] }[credentials].includes(read.transport);
     demand(fit, 'credentials', `must fit the url, which is reached by ${read.transport}`);
   }
-  if (url !== undefined && forge !== undefined) {
+  if (url !== undefined && forge !== undefined && !(read && 'why' in read)) {
     const why = whyNoPlace(forge, { url, credentials });
     if (why !== undefined) errors.push(why);
   }

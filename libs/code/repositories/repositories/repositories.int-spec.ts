@@ -12,6 +12,7 @@ import type { RepositoryView } from '../domain/repository.js';
 
 const URL = 'https://example.com/team/shop.git';
 const TOKEN = 'the-token-of-the-forge';
+const WITH_TOKEN = { kind: 'token', token: TOKEN };
 const KEY =
   '-----BEGIN OPENSSH PRIVATE KEY-----\nbm90IGEga2V5\n-----END OPENSSH PRIVATE KEY-----\n';
 
@@ -142,6 +143,16 @@ describe('repositories', () => {
     ['a secret in a variable', { variables: { A_TOKEN: 'hunter22' } }, 'variables.A_TOKEN'],
     ['a search path', { variables: { PATH: '/x' } }, 'variables'],
     ['a forge without a token', { forge: 'github' }, 'forge'],
+    [
+      'an impossible port of its forge',
+      { url: 'https://example.com:99999/team/shop', forge: 'gitea', credentials: WITH_TOKEN },
+      'url',
+    ],
+    [
+      'an impossible name at its forge',
+      { url: 'https://example.com/team/%zz', forge: 'gitea', credentials: WITH_TOKEN },
+      'forge',
+    ],
     ['a token that is missing', { credentials: { kind: 'token' } }, 'credentials.token'],
     [
       'a key for https',
