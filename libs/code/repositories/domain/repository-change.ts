@@ -2,7 +2,7 @@ import { placeOf, whyNoPlace } from '#lib/forges/domain';
 import { redactText } from '#lib/kernel';
 import type { RepositorySettings } from './repository.js';
 import { BRANCH_RULE, isBranch, isBranchPattern, PATTERN_RULE } from './branch.js';
-import { readRepositoryUrl } from './repository-url.js';
+import { isWebAddress, readRepositoryUrl } from './repository-url.js';
 
 export interface FieldError {
   field: string;
@@ -91,12 +91,6 @@ function originOf(text: string | null | undefined): string | undefined {
 }
 
 const ADDRESS = 'must be an https address, as in https://example.com/api/v3';
-
-/** Http is for loopback addresses only, as for the repository itself. */
-function isWebAddress(text: string): boolean {
-  const read = readRepositoryUrl(text, []);
-  return 'transport' in read && (read.transport === 'https' || read.transport === 'http');
-}
 
 const INSIDE = 'must be a path in the repository, as in packages/shop, without . and ..';
 

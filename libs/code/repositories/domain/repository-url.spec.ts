@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { readRepositoryUrl } from './repository-url.js';
+import { isWebAddress, readRepositoryUrl } from './repository-url.js';
 
 const ROOTS = ['/srv/code', '/home/ada/'];
 
@@ -55,4 +55,25 @@ describe('readRepositoryUrl', () => {
       why: expect.stringContaining('DROVER_REPOSITORY_PATHS'),
     });
   });
+});
+
+describe('isWebAddress', () => {
+  it.each([
+    'https://api.example.com',
+    'https://api.example.com/',
+    'https://example.com/api/v3',
+    'http://127.0.0.1:3000/api/v1',
+  ])('%s can be the API of a forge', (url) => expect(isWebAddress(url)).toBe(true));
+
+  it.each([
+    'example.com/api',
+    'http://example.com/api',
+    'https://user:secret@example.com/api',
+    'https://example.com/api?key=1',
+    'https://example.com:99999/api',
+    'https://example.com/a b',
+    'ssh://git@example.com/api',
+    'git@example.com:api',
+    '/srv/code',
+  ])('%s cannot', (url) => expect(isWebAddress(url)).toBe(false));
 });

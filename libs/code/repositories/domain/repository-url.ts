@@ -20,10 +20,16 @@ const LOOPBACK = new Set(['127.0.0.1', '[::1]', 'localhost']);
 export function readRepositoryUrl(url: string, roots: readonly string[]): Outcome {
   if (hasControlCharacter(url)) return { why: 'must have no control characters or spaces' };
   if (isAbsolute(url)) return readPath(url, roots);
-  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(url)) return readAddress(url);
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(url)) return readAddress(url, { needsPath: true });
   const short = SHORT_SSH.exec(url);
   if (short) return readSsh(short[1], short[2]!, short[3]!);
   return { why: 'must be an https or ssh address, or the absolute path of a local repository' };
+}
+
+/** Whether a URL can be the API of a forge. It may lack a path. */
+export function isWebAddress(url: string): boolean {
+  if (hasControlCharacter(url) || !/^https?:\/\//i.test(url)) return false;
+  return 'transport' in readAddress(url, { needsPath: false });
 }
 
 function readPath(path: string, roots: readonly string[]): Outcome {
@@ -42,7 +48,7 @@ function isBelow(path: string, root: string): boolean {
   return path === root || path.startsWith(folder);
 }
 
-function readAddress(text: string): Outcome {
+function readAddress(text: string, { needsPath }: { needsPath: boolean }): Outcome {
   const url = URL.parse(text);
   if (url === null || url.hostname === '') return { why: 'must be a valid address' };
   if (url.search !== '' || url.hash !== '') return { why: 'must have no query and no fragment' };
@@ -53,7 +59,7 @@ function readAddress(text: string): Outcome {
   if (url.username !== '' || url.password !== '') {
     return { why: 'must have no user and password: use credentials' };
   }
-  if (url.pathname === '/') return { why: 'must have a path' };
+  if (needsPath && url.pathname === '/') return { why: 'must have a path' };
   if (url.protocol === 'https:') return { transport: 'https' };
   if (url.protocol === 'http:' && LOOPBACK.has(url.hostname)) return { transport: 'http' };
   return { why: 'must be https or ssh; http is for loopback addresses only' };
