@@ -28,6 +28,16 @@ export interface Conversation {
   marks: string[];
 }
 
+/** What is said with its times, without what does not count, the oldest first. */
+export function oldestFirst(
+  said: readonly { at: string | null | undefined; event: ForgeEvent | undefined }[],
+): ForgeEvent[] {
+  return said
+    .map(({ at, event }) => ({ time: Date.parse(at ?? '') || 0, event }))
+    .sort((one, other) => one.time - other.time)
+    .flatMap(({ event }) => event ?? []);
+}
+
 const SETTLED_MS = 5_000;
 
 /**

@@ -61,6 +61,22 @@ it('a review without a commit names none', async () => {
   expect((await forge.read(1)).events).toMatchObject([{ commit: null }]);
 });
 
+it('a late comment counts beside many reviews', async () => {
+  const submitted_at = '2026-11-26T10:00:00Z';
+  const reviews = Array.from({ length: 250 }, (_, id) => review(id, 'ada', true, { submitted_at }));
+  const comment = { id: 1, user: { login: 'ada' }, body: 'A word.' };
+  const { forge } = answering('gitea', {
+    'GET /pulls/1': { body: PULL },
+    'PATCH /pulls/1': { body: PULL },
+    'GET /issues/1/comments': { body: [{ ...comment, created_at: '2026-11-26T11:00:00Z' }] },
+    'GET /pulls/1/reviews': [{ body: reviews }, { body: [] }],
+    'GET /collaborators/ada/permission': { body: { permission: 'write' } },
+  });
+  const { events } = await synchronise(forge, WANTED, NOTHING);
+  expect(events.at(-1)?.id).toBe('comment:1');
+  expect(events).toHaveLength(200);
+});
+
 it('a pull request that goes to another branch is left alone', async () => {
   const { forge, asked } = answering('gitea', {
     'GET /pulls/1': { body: { ...PULL, base: { ref: 'release' } } },

@@ -16,6 +16,7 @@ import {
   type Merge,
   type MergeEnd,
   type NewPullRequest,
+  oldestFirst,
   type PullRequest,
   STATUS_NAME,
   type WantedOfForge,
@@ -121,7 +122,7 @@ class Gitea implements Forge {
   async read(number: number): Promise<Conversation> {
     const { repos } = this.client;
     const comments = await told(repos.issueGetComments(...this.names, number));
-    const events = comments.map(toComment);
+    const said = comments.map((one) => ({ at: one.created_at, event: toComment(one) }));
     const reviews = await allPages((query) =>
       told(repos.repoListPullReviews(...this.names, number, query)),
     );
@@ -130,11 +131,11 @@ class Gitea implements Forge {
         (review.comments_count ?? 0) === 0
           ? []
           : await told(repos.repoGetPullReviewComments(...this.names, number, review.id ?? 0));
-      events.push(toReview(review, lines));
+      said.push({ at: review.submitted_at, event: toReview(review, lines) });
     }
     const marks = comments.map(({ body = '' }) => idOfMark(body));
     return {
-      events: events.filter((event) => event !== undefined),
+      events: oldestFirst(said),
       marks: marks.filter((mark) => mark !== undefined),
     };
   }

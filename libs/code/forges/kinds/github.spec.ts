@@ -41,6 +41,26 @@ it('checks are read to their last page', async () => {
   expect(unread).toBeUndefined();
 });
 
+it('reviews and comments are read with the oldest first', async () => {
+  const said = (id: number, at: string) => ({
+    id,
+    user: { login: 'ada' },
+    body: 'A word.',
+    state: 'COMMENTED',
+    created_at: at,
+    submitted_at: at,
+  });
+  const { forge } = answering('github', {
+    'GET /pulls/1/reviews': {
+      body: [said(1, '2026-11-26T10:00:00Z'), said(2, '2026-11-26T12:00:00Z')],
+    },
+    'GET /pulls/1/comments': { body: [] },
+    'GET /issues/1/comments': { body: [said(1, '2026-11-26T11:00:00Z')] },
+  });
+  const { events } = await forge.read(1);
+  expect(events.map(({ id }) => id)).toEqual(['review:1', 'comment:1', 'review:2']);
+});
+
 it('a token that cannot read check runs is named where a check is missing', async () => {
   const { forge } = answering('github', {
     [STATUS]: { body: { url: 'x', total_count: 0, statuses: [] } },

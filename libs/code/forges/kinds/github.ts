@@ -13,6 +13,7 @@ import {
   type Merge,
   type MergeEnd,
   type NewPullRequest,
+  oldestFirst,
   type PullRequest,
   STATUS_NAME,
   type WantedOfForge,
@@ -124,13 +125,13 @@ class GitHub implements Forge {
         client.paginate('GET /repos/{owner}/{repo}/issues/{issue_number}/comments', issue),
       ]),
     );
-    const events = [
-      ...comments.map(toComment),
-      ...reviews.map((review) => toReview(review, lines)),
+    const said = [
+      ...comments.map((one) => ({ at: one.created_at, event: toComment(one) })),
+      ...reviews.map((one) => ({ at: one.submitted_at, event: toReview(one, lines) })),
     ];
     const marks = comments.map(({ body = '' }) => idOfMark(body));
     return {
-      events: events.filter((event) => event !== undefined),
+      events: oldestFirst(said),
       marks: marks.filter((mark) => mark !== undefined),
     };
   }
