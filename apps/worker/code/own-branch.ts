@@ -66,7 +66,7 @@ export class OwnBranch {
     this.commit = undefined;
     this.recorded = undefined;
     const refs = {
-      branch: { name: run.ref, at: [to] },
+      branch: { name: run.ref, at: [to], mustGo: true },
       pushed: pushedRef(job.task.id),
       others: [],
     };

@@ -355,7 +355,10 @@ export class Steps {
     await pullRequest?.finish();
     const at = [headCommit, ...planned].filter((commit) => commit !== null);
     const refs = {
-      ...(branch !== null && { branch: { name: `refs/heads/${branch}`, at } }),
+      // A retried task would begin with the discarded work of a branch that stays.
+      ...(branch !== null && {
+        branch: { name: `refs/heads/${branch}`, at, mustGo: state === 'CLOSED' },
+      }),
       pushed: pushedRef(id),
       others: [workRef(id)],
     };

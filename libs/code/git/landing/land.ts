@@ -7,6 +7,7 @@ import {
   type ReachedRemote,
   readRefs,
 } from '../remote/remote.js';
+import { UnusableRepository } from '../remote/unusable.js';
 import { commitOf } from '../repository/folders.js';
 import type { Mirror } from '../repository/mirror.js';
 import type { CommitWords } from '../work/create-commit.js';
@@ -218,8 +219,11 @@ async function contains(tip: string, commit: string, call: GitCall): Promise<boo
 
 /** The refs of a change at the repository, by their full names. */
 export interface ChangeRefs {
-  /** It is removed only at these commits, or at that of `pushed`: else somebody has moved it. */
-  branch?: { name: string; at: readonly string[] };
+  /**
+   * It is removed only at the commits `at`, or at that of `pushed`: else somebody has moved it.
+   * `mustGo`: it is a failure that the repository keeps it.
+   */
+  branch?: { name: string; at: readonly string[]; mustGo: boolean };
   /** The ref of Drover with the commit that a run has pushed to the branch. */
   pushed: string;
   /** Further refs of Drover. */
@@ -232,7 +236,7 @@ const REMOVAL_ATTEMPTS = 3;
 /**
  * Removes refs of a change at the repository.
  *
- * @throws GitError
+ * @throws GitError, UnusableRepository for a branch that stays and must go
  */
 export async function removeRefs(
   gitDir: string,
@@ -255,7 +259,14 @@ export async function removeRefs(
     });
     let hasMoved = false;
     for (const ref of own) {
-      hasMoved ||= (await push(gitDir, remote, [ref], { signal })).kind === 'moved';
+      const end = await push(gitDir, remote, [ref], { signal });
+      if (end.kind === 'refused' && branch?.mustGo === true && ref.name === branch.name) {
+        const name = ref.name.replace('refs/heads/', '');
+        throw new UnusableRepository(
+          `The repository refused to remove the branch ${name}: ${end.why}`,
+        );
+      }
+      hasMoved ||= end.kind === 'moved';
     }
     if (!hasMoved) return;
   }
