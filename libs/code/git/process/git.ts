@@ -66,7 +66,12 @@ export async function git(args: readonly string[], call: GitCall = {}): Promise<
   const { file, argv, env } = commandOf(args, call);
   const child = spawn(file, argv, { cwd: call.cwd ?? '/', env, detached: true });
   const end = (): void => killGroup(child.pid);
-  const timer = setTimeout(end, call.timeoutMs ?? TIMEOUT_MS);
+  const timeoutMs = call.timeoutMs ?? TIMEOUT_MS;
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    end();
+  }, timeoutMs);
   call.signal?.addEventListener('abort', end, { once: true });
   if (call.signal?.aborted) end();
   try {
@@ -87,7 +92,9 @@ export async function git(args: readonly string[], call: GitCall = {}): Promise<
       return { exitCode: 0, stdout: out.bytes, stderr: words, isCut: true };
     }
     if (exitCode === null || (exitCode !== 0 && call.codes?.includes(exitCode) !== true)) {
-      throw new GitError(whyOf(args, words, exitCode), exitCode, words);
+      const killed = isLate ? `did not end within ${timeoutMs / 1_000} s` : whyKilled(call.signal);
+      const what = exitCode === null ? killed : `ended with ${exitCode}`;
+      throw new GitError(whyOf(args, words, what), exitCode, words);
     }
     return { exitCode, stdout: out.bytes, stderr: words, isCut: out.isCut };
   } finally {
@@ -171,10 +178,16 @@ function killGroup(pid: number | undefined): void {
   }
 }
 
-function whyOf(args: readonly string[], words: string, exitCode: number | null): string {
+function whyKilled(signal: AbortSignal | undefined): string {
+  if (signal?.aborted !== true) return 'was ended';
+  const { reason } = signal as { reason: unknown };
+  const isLate = reason instanceof DOMException && reason.name === 'TimeoutError';
+  return isLate ? 'did not end in time' : 'was interrupted';
+}
+
+function whyOf(args: readonly string[], words: string, what: string): string {
   const lines = words.split('\n').filter((line) => /^(fatal|error|remote):/.test(line));
   const said = (lines.length > 0 ? lines : words.split('\n')).join(' ').trim().slice(0, 1_000);
-  const what = exitCode === null ? 'was ended' : `ended with ${exitCode}`;
   return `git ${args[0] ?? ''} ${what}${said === '' ? '' : `: ${said}`}`;
 }
 

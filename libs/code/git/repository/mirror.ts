@@ -10,6 +10,8 @@ import { commitOf, makeBare } from './folders.js';
 /** With more packs than this, they become one. */
 const MAX_PACKS = 40;
 const OWN_REFS = 'refs/drover';
+/** Git keeps nothing of a fetch that is broken off, and ends one without data by itself. */
+const FETCH_MS = 2 * 3_600_000;
 
 /**
  * The copy of a repository on this host. Runs borrow its objects, so it never removes one. It
@@ -71,7 +73,7 @@ export class Mirror {
           ...specs,
           ...patterns,
         ],
-        { ...call, gitDir: this.gitDir, signal },
+        { ...call, gitDir: this.gitDir, signal, timeoutMs: FETCH_MS },
       );
       await this.maintain();
     }, signal);
