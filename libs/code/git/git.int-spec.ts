@@ -429,7 +429,10 @@ describe('a remote with a token', () => {
       withRemote({ url, credentials: { kind: 'token', token: 'wrong' } }, [], (reached) =>
         mirror.fetch(reached),
       ),
-    ).rejects.toThrow(/Authentication failed|could not read/);
+    ).rejects.toThrow('The server does not accept the token of the repository');
+    await expect(
+      withRemote({ url, credentials: null }, [], (reached) => mirror.fetch(reached)),
+    ).rejects.toThrow('The server asks for credentials, and the repository has none');
   });
 
   it('whose server fails or breaks off is told from one that refuses', async () => {

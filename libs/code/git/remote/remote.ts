@@ -53,6 +53,9 @@ export async function withRemote<T>(
     const protocols = [url.startsWith('https:') ? 'https' : 'http'];
     const remote = { url, call: { protocols, config }, reading: [], writing: [] };
     return work(remote).catch((error: unknown) => {
+      if (error instanceof GitError && NO_TOKEN.test(error.stderr)) {
+        throw new UnusableRepository(whyNoToken(credentials), { cause: error });
+      }
       throw outageOf(error) ?? error;
     });
   }
@@ -71,6 +74,15 @@ export async function withRemote<T>(
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** Git's words for an answer of 401. */
+const NO_TOKEN = /could not read (Username|Password)|Authentication failed/;
+
+function whyNoToken(credentials: RemoteCredentials | null): string {
+  return credentials === null
+    ? 'The server asks for credentials, and the repository has none'
+    : 'The server does not accept the token of the repository';
 }
 
 /** The reason why ssh gave up, in a sentence. Git itself says only that it could not read. */
@@ -170,6 +182,10 @@ export interface PushedRef {
 const MOVED =
   /stale info|fetch first|failed to lock|cannot lock ref|reference already exists|incorrect old value/;
 
+/** The names of two branches, or the server's own files, are in the way. The next push ends so, too. */
+const IN_THE_WAY =
+  /exists; cannot create|refname conflict|: (Permission denied|Read-only file system)/;
+
 /** `moved`: another push came first. `refused`: the remote did not take it, for this reason. */
 export type PushEnd = { kind: 'done' } | { kind: 'moved' } | { kind: 'refused'; why: string };
 
@@ -201,6 +217,6 @@ export async function push(
   const why = refusals.map((line) => line.split('\t')[2] ?? line).join('; ');
   const said = stderr.split('\n').filter((line) => line.startsWith('remote:'));
   const words = [why, ...said].join(' ').trim();
-  if (MOVED.test(words)) return { kind: 'moved' };
+  if (MOVED.test(words) && !IN_THE_WAY.test(words)) return { kind: 'moved' };
   return { kind: 'refused', why: words.slice(0, 1_000) || stderr };
 }
