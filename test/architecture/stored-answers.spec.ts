@@ -20,7 +20,6 @@ const RUN_AGAIN = [
   'libs/work/task-manager/http/task-commands.controller.ts pause',
   'libs/work/task-manager/http/task-commands.controller.ts resume',
   'libs/work/task-manager/http/task-commands.controller.ts retry',
-  'libs/work/task-manager/http/task-continuation.controller.ts continue',
   'libs/work/task-manager/http/task-dependencies.controller.ts add',
   'libs/work/task-manager/http/task-update.controller.ts assign',
   // Webhooks deliver at least once.

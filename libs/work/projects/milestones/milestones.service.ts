@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '#lib/database';
 import { type IdempotencyRecord, storeAnswer } from '#lib/http';
 import { type Caller, DroverError, newId, type Page, toPage } from '#lib/kernel';
-import { whyUnchanged } from '../shared/errors.js';
+import { versionMismatch, whyUnchanged } from '../shared/errors.js';
 import { type Listing, pageOf } from '../shared/listing.js';
 import { withoutSecrets } from '../shared/texts.js';
 import { MILESTONE_FIELDS, type MilestoneDto } from '../shared/views.js';
@@ -21,7 +21,7 @@ export type MilestoneChange = Partial<NewMilestone>;
 export class MilestonesService {
   constructor(private readonly database: Database) {}
 
-  /** A repetition of the request gets the same answer. @throws DroverError `project_not_found` */
+  /** @throws DroverError `project_not_found` */
   create(
     { workspaceId }: Caller,
     projectId: string,
@@ -33,8 +33,10 @@ export class MilestonesService {
     return this.database.tenant(workspaceId).prisma(async (tx, sql) => {
       const projects = await tx.project.count({ where: { workspaceId, id: projectId } });
       if (projects === 0) throw new DroverError('project_not_found');
-      const row = { ...data, id: newId() };
-      const body = await tx.milestone.create({ data: row, select: MILESTONE_FIELDS });
+      const body = await tx.milestone.create({
+        data: { ...data, id: newId() },
+        select: MILESTONE_FIELDS,
+      });
       await storeAnswer(sql, workspaceId, record, { status: 201, body });
       return body;
     });
@@ -88,16 +90,14 @@ export class MilestonesService {
    */
   async archive(caller: Caller, id: string, version?: number): Promise<MilestoneDto> {
     const milestone = await this.get(caller, id);
-    if (version !== undefined && version !== milestone.version) {
-      throw new DroverError('version_mismatch');
-    }
+    if (version !== undefined && version !== milestone.version) throw versionMismatch(milestone);
     if (milestone.archivedAt !== null) return milestone;
-    return this.update(caller, { id, version }, { archivedAt: new Date() });
+    return this.update(caller, { id, version, archivedAt: null }, { archivedAt: new Date() });
   }
 
   private update(
     { workspaceId }: Caller,
-    where: { id: string; version?: number },
+    where: { id: string; version?: number; archivedAt?: null },
     change: Omit<MilestoneChange, 'dueAt'> & { dueAt?: Date | null; archivedAt?: Date },
   ): Promise<MilestoneDto> {
     return this.database.tenant(workspaceId).prisma(async (tx) => {
@@ -107,8 +107,14 @@ export class MilestonesService {
         select: MILESTONE_FIELDS,
       });
       if (row !== undefined) return row;
-      const exists = await tx.milestone.count({ where: { workspaceId, id: where.id } });
-      throw whyUnchanged(exists > 0, 'milestone_not_found');
+      const now = await tx.milestone.findUnique({
+        where: { workspaceId_id: { workspaceId, id: where.id } },
+        select: MILESTONE_FIELDS,
+      });
+      // Somebody else archived it meanwhile.
+      const isDone = where.archivedAt === null && where.version === undefined;
+      if (isDone && now !== null) return now;
+      throw whyUnchanged(now, 'milestone_not_found');
     });
   }
 }

@@ -5,7 +5,7 @@ import { covers, isAtLeast } from '#lib/identity';
 import { type Caller, DroverError, type Network, newId, type Page, toPage } from '#lib/kernel';
 import { ProjectSecrets, type SealedServers, showsSecret } from '#lib/secrets';
 import { type McpServerSetting, readServers, withHidden } from '../domain/mcp-servers.js';
-import { whyUnchanged } from '../shared/errors.js';
+import { versionMismatch, whyUnchanged } from '../shared/errors.js';
 import { type Listing, pageOf } from '../shared/listing.js';
 import { withoutSecrets } from '../shared/texts.js';
 import { PROJECT_FIELDS, type ProjectDto } from '../shared/views.js';
@@ -35,7 +35,6 @@ export class ProjectsService {
     private readonly secrets: ProjectSecrets,
   ) {}
 
-  /** A repetition of the request gets the same answer. */
   create(
     { workspaceId }: Caller,
     project: NewProject,
@@ -43,9 +42,9 @@ export class ProjectsService {
   ): Promise<ProjectDto> {
     const data = { ...withoutSecrets(project), workspaceId, id: newId() };
     return this.database.tenant(workspaceId).prisma(async (tx, sql) => {
-      const body = toView(await tx.project.create({ data, select: PROJECT_FIELDS }));
-      await storeAnswer(sql, workspaceId, record, { status: 201, body });
-      return body;
+      const view = toView(await tx.project.create({ data, select: PROJECT_FIELDS }));
+      await storeAnswer(sql, workspaceId, record, { status: 201, body: view });
+      return view;
     });
   }
 
@@ -90,16 +89,14 @@ export class ProjectsService {
    */
   async archive(caller: Caller, id: string, version?: number): Promise<ProjectDto> {
     const project = await this.get(caller, id);
-    if (version !== undefined && version !== project.version) {
-      throw new DroverError('version_mismatch');
-    }
+    if (version !== undefined && version !== project.version) throw versionMismatch(project);
     if (project.archivedAt !== null) return project;
-    return this.update(caller, { id, version }, { archivedAt: new Date() });
+    return this.update(caller, { id, version, archivedAt: null }, { archivedAt: new Date() });
   }
 
   private update(
     { workspaceId }: Caller,
-    where: { id: string; version?: number },
+    where: { id: string; version?: number; archivedAt?: null },
     {
       servers,
       ...fields
@@ -121,8 +118,14 @@ export class ProjectsService {
         if (sealed) await this.secrets.write(sql, place, sealed.inputs);
         return toView(row);
       }
-      const exists = await tx.project.count({ where: { workspaceId, id: where.id } });
-      throw whyUnchanged(exists > 0, 'project_not_found');
+      const now = await tx.project.findUnique({
+        where: { workspaceId_id: { workspaceId, id: where.id } },
+        select: PROJECT_FIELDS,
+      });
+      // Somebody else archived it meanwhile.
+      const isDone = where.archivedAt === null && where.version === undefined;
+      if (isDone && now !== null) return toView(now);
+      throw whyUnchanged(now, 'project_not_found');
     });
     return this.secrets.written(written);
   }

@@ -63,7 +63,7 @@ export class TaskContinuation {
           ...writeSecrets(workspaceId, await this.checkpointOf(task, view.id)),
         ]);
         Object.assign(view, { continuesId: id.toLowerCase(), checkpointData: checkpoint });
-        if (record) await storeAnswer(tx, workspaceId, record, { status: 201, body: view });
+        await storeAnswer(tx, workspaceId, record, { status: 201, body: view });
       },
     });
   }
