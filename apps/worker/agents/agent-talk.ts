@@ -42,12 +42,12 @@ export class AgentTalk {
   };
 
   hear(message: RunMessage, session: HearingSession): void {
-    const { id, questionId, text } = message;
+    const { id, questionId } = message;
     if (questionId === null) {
       this.unheard.set(id, message);
       return this.say(message, session);
     }
-    this.parts.permissions.answer(questionId, text);
+    this.parts.permissions.answer(questionId, message);
     this.delivered([message.position]);
   }
 

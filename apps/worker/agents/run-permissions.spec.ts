@@ -50,6 +50,9 @@ const edit = (id: string, path: string): PermissionRequest => ({
   diffs: [{ path, diff: '@@ -0,0 +1,1 @@\n+hello\n' }],
 });
 
+/** The answer of a person. */
+const by = (text: string) => ({ text, sender: 'user:ada' });
+
 describe('a permission that a person decides', () => {
   it('the question shows the command without its secrets, and has a default', async () => {
     permissionsWith().request(shell('1', 'curl -u me:hunter2 \u001B[31mhost'));
@@ -87,10 +90,18 @@ describe('a permission that a person decides', () => {
     const permissions = permissionsWith();
     permissions.request(shell('1', 'npm test'));
     await nextTick();
-    permissions.answer('question-1', answer);
+    permissions.answer('question-1', by(answer));
     permissions.request(shell('2', 'npm test'));
     expect(decisions).toEqual(expected);
     expect(questions).toHaveLength(2);
+  });
+
+  it('a deadline without an answer denies, and blames nobody', async () => {
+    const permissions = permissionsWith();
+    permissions.request(shell('1', 'npm test'));
+    await nextTick();
+    permissions.answer('question-1', { text: 'deny', sender: 'coordinator' });
+    expect(decisions).toEqual([['1', 'deny', 'Nobody answered within 24 h.']]);
   });
 
   it('a permission for the run covers the same command, or the same files', async () => {
@@ -98,9 +109,9 @@ describe('a permission that a person decides', () => {
     permissions.request(shell('1', 'npm test'));
     permissions.request(edit('2', 'a.txt'));
     await nextTick();
-    permissions.answer('question-1', 'allow for this run');
+    permissions.answer('question-1', by('allow for this run'));
     await nextTick();
-    permissions.answer('question-2', 'allow for this run');
+    permissions.answer('question-2', by('allow for this run'));
     permissions.request(shell('3', 'npm test'));
     permissions.request(edit('4', 'a.txt'));
     permissions.request(edit('5', 'b.txt'));
@@ -116,7 +127,7 @@ describe('a permission that a person decides', () => {
     ]);
     permissions.request(edit('1', 'docs/a.md'));
     await nextTick();
-    permissions.answer('question-1', 'allow for this run');
+    permissions.answer('question-1', by('allow for this run'));
     permissions.request(edit('2', '.github/workflow.yml'));
     permissions.request(edit('3', 'docs/a.md'));
     expect(decisions.map(([, decision]) => decision)).toEqual(['allow', 'deny', 'allow']);
@@ -128,14 +139,14 @@ describe('a permission that a person decides', () => {
     permissions.request(shell('2', 'b'));
     await nextTick();
     expect(questions).toHaveLength(1);
-    permissions.answer('question-1', 'deny');
+    permissions.answer('question-1', by('deny'));
     expect(questions).toHaveLength(2);
   });
 
   it('an answer can be faster than the answer to the question', async () => {
     const permissions = permissionsWith();
     permissions.request(shell('1', 'a'));
-    permissions.answer('question-1', 'allow once');
+    permissions.answer('question-1', by('allow once'));
     await nextTick();
     expect(decisions).toEqual([['1', 'allow']]);
   });
@@ -170,7 +181,7 @@ describe('a permission that a person decides', () => {
     permissions.request(request);
     expect(read).toHaveBeenCalledTimes(1);
     await nextTick();
-    permissions.answer('question-1', 'deny');
+    permissions.answer('question-1', by('deny'));
     expect(read).toHaveBeenCalledTimes(1);
     expect(questions[1]?.prompt).toContain('"main.ts"');
   });

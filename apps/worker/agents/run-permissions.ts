@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { messageOf } from '#lib/agent-host';
 import type { PermissionRequest } from '#lib/agent-kinds';
 import { decidePermission, type PermissionRule } from '#lib/kernel';
-import type { EntryLevel, Question } from '../api/types.js';
+import type { EntryLevel, Question, RunMessage } from '../api/types.js';
 import type { JobReports } from '../execution/job.js';
 
 /** The time for a person to decide. Then the answer is no. */
@@ -28,6 +28,9 @@ const SCOPES: Record<PermissionRequest['category'], string> = {
 
 const BY_RULE = 'The rules of this task do not allow this.';
 const BY_PERSON = 'A person denied this.';
+const BY_DEADLINE = `Nobody answered within ${DEADLINE_SECONDS / 3_600} h.`;
+/** The sender of an answer after the deadline. */
+const COORDINATOR = 'coordinator';
 const BY_NUMBER = `At most ${MAX_WAITING} permissions can wait for people.`;
 
 export interface PermissionParts {
@@ -50,6 +53,8 @@ interface Waiting {
   question: Question;
 }
 
+type Answer = Pick<RunMessage, 'text' | 'sender'>;
+
 interface Asked {
   request: Waiting;
   /** Undefined until the server has the question. */
@@ -67,7 +72,7 @@ export class RunPermissions {
   private asked: Asked | undefined;
   private readonly allowed = new Set<string>();
   /** Answers that were faster than the server's answer to their question. */
-  private readonly early = new Map<string, string>();
+  private readonly early = new Map<string, Answer>();
 
   constructor(private readonly parts: PermissionParts) {}
 
@@ -103,7 +108,7 @@ export class RunPermissions {
   }
 
   /** A person has answered, or the deadline has passed. */
-  answer(questionId: string, answer: string): void {
+  answer(questionId: string, answer: Answer): void {
     const { asked } = this;
     if (asked === undefined) return;
     if (asked.questionId === undefined) this.early.set(questionId, answer);
@@ -139,13 +144,15 @@ export class RunPermissions {
     this.done();
   }
 
-  private settle({ request }: Asked, answer: string): void {
+  private settle({ request }: Asked, { text, sender }: Answer): void {
     const { note, decide } = this.parts;
-    const isAllowed = answer === ONCE || answer === FOR_THIS_RUN;
-    if (answer === FOR_THIS_RUN) this.allowed.add(request.key);
-    note('INFO', `Permission answered with "${answer}": ${request.title}`);
+    const isAllowed = text === ONCE || text === FOR_THIS_RUN;
+    const isLate = sender === COORDINATOR;
+    if (text === FOR_THIS_RUN) this.allowed.add(request.key);
+    if (isLate) note('WARN', `Permission denied, since nobody answered: ${request.title}`);
+    else note('INFO', `Permission answered with "${text}": ${request.title}`);
     if (isAllowed) decide(request.id, 'allow');
-    else decide(request.id, 'deny', BY_PERSON);
+    else decide(request.id, 'deny', isLate ? BY_DEADLINE : BY_PERSON);
     this.done();
   }
 

@@ -1,6 +1,6 @@
 import { lstat, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { hasCode, messageOf, retrying } from '#lib/agent-host';
+import { hasCode, type JsonObject, messageOf, retrying } from '#lib/agent-host';
 import {
   type Admission,
   changedWithin,
@@ -272,7 +272,7 @@ export class CodeRun {
     }
     const touched = await changedWithin(base, commit, repository.access.protectedPaths, run.call);
     for (const file of touched) this.note(`The change touches the protected path ${file}`);
-    const { summary, result } = outcome;
+    const { summary, result } = this.withoutSecrets(outcome);
     return {
       baseCommit: base,
       headCommit: commit,
@@ -280,6 +280,15 @@ export class CodeRun {
       ...(summary && { summary: summary.slice(0, 10_000) }),
       ...(result && { outputResult: result }),
     };
+  }
+
+  /** The server does not know the secrets of the repository as those of the run. */
+  private withoutSecrets({ summary, result }: Outcome & { kind: 'succeeded' }) {
+    const redactor = this.parts.redactor();
+    const hide = (_: string, value: unknown) =>
+      typeof value === 'string' ? redactor.redact(value) : value;
+    const hidden = JSON.stringify({ summary, result }, hide);
+    return JSON.parse(hidden) as { summary?: string; result?: JsonObject };
   }
 
   private note(text: string): void {

@@ -23,7 +23,8 @@ useCodeShop();
     const ended = await work(
       `set -e; test -f deps/lib; ! touch deps/x 2>/dev/null; echo "$FLAVOUR $TOKEN";
        echo two >> a.txt; git commit -qam "By hand"; git push -q; echo ${SECRET} > rest.txt;
-       pwd; git status --short; echo cache > "$HOME/cache"`,
+       pwd; git status --short; echo cache > "$HOME/cache"
+       echo "::drover {\\"summary\\":\\"used $TOKEN\\",\\"result\\":{\\"key\\":\\"$TOKEN\\"}}"`,
     );
     expect(ended.lines).toContain('sweet [redacted]');
     const change = changeOf(ended)!;
@@ -31,6 +32,8 @@ useCodeShop();
       baseCommit: shop.remote.head('main'),
       filesChanged: 2,
       insertions: 2,
+      summary: 'used [redacted]',
+      outputResult: { key: '[redacted]' },
     });
     const branch = `codex/${ended.taskId}`;
     expect(shop.remote.head(branch)).toBe(change.headCommit);
