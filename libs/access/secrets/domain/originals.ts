@@ -18,7 +18,6 @@ import {
   mapValues,
   type Replace,
 } from './secret-walk.js';
-import type { SecretValues } from './secret-values.js';
 
 /** The columns of a task that people and agents fill freely, and `secrets`. */
 export const SECRET_COLUMNS = [
@@ -192,7 +191,7 @@ export function sealSecrets(
   key: DataKey,
   document: unknown,
   column: Column,
-  values?: SecretValues,
+  values?: KnownValues,
 ): unknown {
   const place = placeOf(column);
   const seal = (secret: unknown, shown: string) => sealValue(key, secret, place, shown);

@@ -15,7 +15,7 @@ import {
   type Unreadable,
 } from '../domain/originals.js';
 import { hasRoomForSecret, type Secret, secretsIn, SecretValues } from '../domain/secret-values.js';
-import { asObject, redactSecrets } from '../domain/secret-walk.js';
+import { asObject, type KnownValues, redactSecrets } from '../domain/secret-walk.js';
 import { KeyRing } from '../keys/key-ring.js';
 import {
   originalsOfTasks,
@@ -51,7 +51,7 @@ export class TaskSecrets {
   async seal(
     document: unknown,
     columnOf: () => ColumnOfTask | Promise<ColumnOfTask>,
-    values?: SecretValues,
+    values?: KnownValues,
   ): Promise<Sealed> {
     const shown = redactSecrets(document, values);
     if (shown === document) return { shown };
@@ -152,7 +152,7 @@ export class TaskSecrets {
   private async original<Of extends Column>(
     document: unknown,
     column: Of,
-    values: SecretValues | undefined,
+    values: KnownValues | undefined,
   ): Promise<Original<Of>> {
     const key = await this.ring.current();
     instruments.secrets.inc({ operation: 'sealed' });

@@ -250,6 +250,27 @@ describe('the answer', () => {
 });
 
 describe('an unanswered question', () => {
+  it('its default keeps secrets in earlier answers hidden, though its task has others now', async () => {
+    const secret = 'correct horse battery staple';
+    const held = await scene.held({ secrets: { PASSPHRASE: secret } });
+    const first = await asked(held, { prompt: 'How do I sign in?', choices: undefined });
+    expect((await answer(first, `Use ${secret} there`)).body['answer']).toBe(
+      'Use [redacted] there',
+    );
+    const [again] = await claims(held.agent);
+    const patch = { secrets: { PASSPHRASE: 'another one' } };
+    expect((await scene.workspace.api.patch(`/agent-tasks/${held.id}`, patch)).status).toBe(200);
+    const next = { agent: held.agent, runId: String(again?.run.id) };
+    await late(await asked(next as Held, { onDeadline: 'default', default: 'no' }));
+    await scene.recover();
+    const { rows } = await scene.sql('SELECT answers FROM agent_tasks WHERE id = $1', held.id);
+    expect(rows).toMatchObject([
+      { answers: [{ answer: 'Use [redacted] there' }, { answer: 'no' }] },
+    ]);
+    const [last] = await claims(held.agent);
+    expect(last?.task.answers).toMatchObject([{ answer: `Use ${secret} there` }, { answer: 'no' }]);
+  });
+
   it('an unanswered question is answered by its default', async () => {
     const held = await scene.held();
     const id = await asked(held, { onDeadline: 'default', default: 'no' });

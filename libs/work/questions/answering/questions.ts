@@ -166,14 +166,19 @@ export class Questions {
     const answeredAt = closed.closed_at.toISOString();
     const byDefault = answeredBy === null;
     const latest = { questionId, prompt, answer, answeredBy, byDefault, answeredAt };
-    const before = await this.answersBefore(tx, workspaceId, taskId);
+    const { before, shownOf } = await this.answersBefore(tx, workspaceId, taskId);
     const answers = [...before, latest].slice(-MAX_ANSWERS);
+    // The secrets of earlier answers can be those of another agent, or replaced since.
+    const hide = (text: string) => values.hide(shownOf.get(text) ?? text);
     const column: ColumnOfTask = {
       workspace_id: workspaceId,
       task_id: taskId,
       column_name: 'answers',
     };
-    const { shown, original } = await this.secrets.seal(answers, () => column, values);
+    const { shown, original } = await this.secrets.seal(answers, () => column, {
+      isEmpty: false,
+      hide,
+    });
     const message = byDefault ? 'Nobody answered in time: its default counts' : 'Answered';
     const common = { workspaceId, taskId, actor, message };
     await applyTransitions(tx, [{ ...common, to: 'PENDING', answers: shown }]);
@@ -183,16 +188,24 @@ export class Questions {
     return () => this.wake(workspaceId);
   }
 
-  /** Includes the secrets that can be opened, because the answers are sealed again as one. */
+  /**
+   * Includes the secrets that can be opened, because the answers are sealed again as one. Has the
+   * public form of each answer that contains a secret.
+   */
   private async answersBefore(
     tx: Transaction,
     workspaceId: string,
     taskId: string,
-  ): Promise<TaskAnswer[]> {
+  ): Promise<{ before: TaskAnswer[]; shownOf: Map<string, string> }> {
     const found = await firstRow(tx, answersOfTask, [workspaceId, taskId]);
+    const shown = found?.answers ?? [];
     const opened = found?.original && (await this.secrets.open(found.original));
-    if (opened?.kind === 'opened') return opened.value as TaskAnswer[];
-    return found?.answers ?? [];
+    const before = opened?.kind === 'opened' ? (opened.value as TaskAnswer[]) : shown;
+    const pairs = before.map(({ answer }, index): [string, string] => [
+      answer,
+      shown[index]?.answer ?? answer,
+    ]);
+    return { before, shownOf: new Map(pairs) };
   }
 
   private wake(workspaceId: string): void {
