@@ -685,7 +685,10 @@ FROM task_runs r
 JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
 
 WHERE r.state IN ('ASSIGNED', 'WORKING', 'STALE') AND r.hung_warned_at <= now() - make_interval(secs => $3::float8) AND r.state IN ('WORKING', 'STALE')
-    AND t.status = 'RUNNING'
+    AND t.status = 'RUNNING' AND NOT EXISTS (SELECT FROM questions q
+    WHERE q.workspace_id = r.workspace_id AND q.task_id = r.task_id AND q.run_id = r.id
+      AND q.run_waits
+      AND (q.closed_at IS NULL OR q.closed_at > now() - make_interval(secs => $3::float8)))
   AND ($2::uuid IS NULL OR r.workspace_id = $2)
 ORDER BY r.hung_warned_at
 LIMIT $1
@@ -1333,6 +1336,10 @@ WITH hung AS MATERIALIZED (
     AND t.estimated_completion_at <= now() - make_interval(secs => $3::float8)
     AND r.state IN ('WORKING', 'STALE') AND r.hung_warned_at IS NULL
     AND coalesce(r.last_progress_at, r.started_at) <= now() - make_interval(secs => $3::float8)
+    AND NOT EXISTS (SELECT FROM questions q
+    WHERE q.workspace_id = r.workspace_id AND q.task_id = r.task_id AND q.run_id = r.id
+      AND q.run_waits
+      AND (q.closed_at IS NULL OR q.closed_at > now() - make_interval(secs => $3::float8)))
     AND ($2::uuid IS NULL OR t.workspace_id = $2)
   ORDER BY t.estimated_completion_at
   LIMIT $1

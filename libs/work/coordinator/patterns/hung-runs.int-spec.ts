@@ -192,6 +192,56 @@ describe('a run half an hour past its estimate without progress', () => {
   });
 });
 
+describe('a run that waits for an answer of a person', () => {
+  const CODEX = { agent: { kind: 'codex' }, estimatedDurationMinutes: 10 };
+
+  async function ask({ agent, runId }: Held): Promise<string> {
+    const { status, body } = await agent.api.post<{ id: string }>(`/runs/${runId}/questions`, {
+      prompt: 'May I push?',
+      deadlineSeconds: 86_400,
+      onDeadline: 'default',
+      default: 'deny',
+      runWaits: true,
+    });
+    expect(status).toBe(201);
+    return body.id;
+  }
+
+  async function answer(id: string): Promise<void> {
+    const { status } = await scene.workspace.api.post(`/questions/${id}/answer`, { answer: 'yes' });
+    expect(status).toBe(200);
+  }
+
+  const elapseSinceAnswer = (id: string, minutes: number) =>
+    scene.sql(
+      `UPDATE questions SET closed_at = closed_at - make_interval(mins => $2) WHERE id = $1`,
+      id,
+      minutes,
+    );
+
+  it('a waiting run is not warned, and its time begins again with the answer', async () => {
+    const held = await scene.held(CODEX);
+    const id = await ask(held);
+    await elapse(held, 600);
+    expect((await scene.recover())['hungWarned']).toBe(0);
+    await answer(id);
+    expect((await scene.recover())['hungWarned']).toBe(0);
+    await elapseSinceAnswer(id, 31);
+    expect((await scene.recover())['hungWarned']).toBe(1);
+  });
+
+  it('a warned run that waits is not aborted, and its time begins again with the answer', async () => {
+    const held = await warnRun(CODEX);
+    const id = await ask(held);
+    await elapse(held, 600);
+    expect((await scene.recover())['hungAborted']).toBe(0);
+    await answer(id);
+    expect((await scene.recover())['hungAborted']).toBe(0);
+    await elapseSinceAnswer(id, 11);
+    expect((await scene.recover())['hungAborted']).toBe(1);
+  });
+});
+
 describe('a run that never reported its start', () => {
   const REPORTS: Record<string, (held: Held) => Promise<{ status: number }>> = {
     progress: (held) => progress(held),

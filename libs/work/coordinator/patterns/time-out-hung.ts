@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
+import { waitsOrHasWaited } from '#lib/questions';
 import { isAtWork, type SweepResult } from '#lib/transitions';
 import { LostRuns } from '../recovery/lost-runs.js';
 import { lostRuns } from './lost-runs.sql.js';
@@ -7,14 +8,14 @@ import type { Pass } from '../cycle/pass.js';
 import type { Reconciler, ReconcilerFacts } from '../cycle/reconciler.js';
 
 /**
- * Runs without progress since their agent was warned, $3 seconds ago or more. Index:
- * task_runs_hung_idx.
+ * Runs without progress since their agent was warned, $3 seconds ago or more. The time in which
+ * they waited for a person does not count. Indexes: task_runs_hung_idx, questions_task_idx.
  */
 const lockHungRuns = lostRuns(
   'lock_hung_runs',
   '',
   `r.hung_warned_at <= now() - make_interval(secs => $3::float8) AND ${isAtWork('r')}
-    AND t.status = 'RUNNING'`,
+    AND t.status = 'RUNNING' AND NOT ${waitsOrHasWaited('r', '$3')}`,
   'r.hung_warned_at',
 );
 

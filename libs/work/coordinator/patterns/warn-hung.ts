@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
 import { command } from '#lib/database';
+import { waitsOrHasWaited } from '#lib/questions';
 import { isAtWork, journalRow, type SweepResult } from '#lib/transitions';
 import { WakeUps } from '#lib/valkey';
 import type { Pass } from '../cycle/pass.js';
@@ -8,10 +9,11 @@ import type { Reconciler, ReconcilerFacts } from '../cycle/reconciler.js';
 
 /**
  * Warns runs that exceed their task's estimate by $3 seconds, and made no progress for as long:
- * marks them, with the journal row. Paused tasks and tasks that have not begun do not hang.
+ * marks them, with the journal row. Paused tasks and tasks that have not begun do not hang, nor do
+ * runs that wait for a person.
  *
- * Index: agent_tasks_estimate_idx, then primary keys. $1 rows, $2 workspace or NULL, $3 seconds, $4
- * seconds until the run is aborted.
+ * Index: agent_tasks_estimate_idx, then primary keys, questions_task_idx. $1 rows, $2 workspace or
+ * NULL, $3 seconds, $4 seconds until the run is aborted.
  */
 const warnHungRuns = command<{ workspace_id: string; run_id: string; agent_id: string }>(
   'warn_hung_runs',
@@ -26,6 +28,7 @@ WITH hung AS MATERIALIZED (
     AND t.estimated_completion_at <= now() - make_interval(secs => $3::float8)
     AND ${isAtWork('r')} AND r.hung_warned_at IS NULL
     AND coalesce(r.last_progress_at, r.started_at) <= now() - make_interval(secs => $3::float8)
+    AND NOT ${waitsOrHasWaited('r', '$3')}
     AND ($2::uuid IS NULL OR t.workspace_id = $2)
   ORDER BY t.estimated_completion_at
   LIMIT $1

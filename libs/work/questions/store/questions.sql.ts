@@ -55,6 +55,15 @@ WHERE q.workspace_id = $1 AND q.task_id = $2 AND q.run_id = $3 AND q.status = 'o
 );
 
 /**
+ * SQL: the run `r` waits for an answer of a person, or has waited within this time. It cannot
+ * progress meanwhile. Index: questions_task_idx.
+ */
+export const waitsOrHasWaited = (r: string, seconds: string) => `EXISTS (SELECT FROM questions q
+    WHERE q.workspace_id = ${r}.workspace_id AND q.task_id = ${r}.task_id AND q.run_id = ${r}.id
+      AND q.run_waits
+      AND (q.closed_at IS NULL OR q.closed_at > now() - make_interval(secs => ${seconds}::float8)))`;
+
+/**
  * Number of questions of a task: those that ended a run, or those for whose answers runs waited.
  *
  * Index: questions_task_idx. $1 workspace, $2 task, $3 whether runs waited.
