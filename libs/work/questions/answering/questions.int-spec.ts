@@ -181,6 +181,16 @@ describe('a run that asks', () => {
       'choices[0]',
     ],
     ['a prompt that is too long', { prompt: 'x'.repeat(4_001) }, 'prompt'],
+    [
+      'a prompt that is too long without its secret',
+      { prompt: `password=abcd ${'x'.repeat(3_986)}` },
+      'prompt',
+    ],
+    [
+      'a checkpoint where the run waits',
+      { runWaits: true, onDeadline: 'default', default: 'no', checkpointData: { page: 7 } },
+      'checkpointData',
+    ],
   ])('a question is refused with %s, and the run continues', async (_, body, field) => {
     const held = await scene.held();
     const refused = await ask(held, body);

@@ -13,6 +13,7 @@ import { WakeUps } from '#lib/valkey';
 import {
   type Answerable,
   answerableOf,
+  MAX_PROMPT,
   MAX_QUESTIONS,
   MAX_WAITED_FOR,
   type QuestionRequest,
@@ -116,6 +117,11 @@ export class QuestionAsking {
       .concat({ field: 'default', isSafe: safe.default === request.default })
       .filter(({ isSafe }) => !isSafe)
       .map(({ field }) => ({ field, message: 'must not hold a secret' }));
+    // Redaction can lengthen it.
+    if (Array.from(safe.prompt).length > MAX_PROMPT) {
+      const message = `must have at most ${MAX_PROMPT} characters after its secrets are redacted`;
+      errors.push({ field: 'prompt', message });
+    }
     if (errors.length > 0) throw new DroverError('validation_failed', { errors });
     return safe;
   }

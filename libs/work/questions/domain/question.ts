@@ -48,6 +48,7 @@ export function answerableOf(request: QuestionRequest, now: number): Answerable 
     ...errorsOfChoices(answerable),
     ...errorsOfDeadline(request, now),
     ...errorsOfDefault(request, answerable),
+    ...errorsOfCheckpoint(request),
   ];
   if (errors.length > 0) throw new DroverError('validation_failed', { errors });
   return answerable;
@@ -80,6 +81,12 @@ function errorsOfDeadline(request: QuestionRequest, now: number): FieldError[] {
   const seconds = (Date.parse(deadlineAt) - now) / 1000;
   if (seconds > 0 && seconds <= MAX_WAIT_SECONDS) return [];
   return [{ field: 'deadlineAt', message: 'must be in the future, by 90 days at most' }];
+}
+
+/** No run resumes after a question for whose answer its run waits. */
+function errorsOfCheckpoint({ runWaits, checkpointData }: QuestionRequest): FieldError[] {
+  if (runWaits !== true || checkpointData === undefined) return [];
+  return [{ field: 'checkpointData', message: 'must be left out where the run waits' }];
 }
 
 function errorsOfDefault(request: QuestionRequest, answerable: Answerable): FieldError[] {

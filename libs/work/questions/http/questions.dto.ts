@@ -77,7 +77,10 @@ export class AskQuestionDto implements QuestionRequest {
   })
   runWaits?: boolean;
 
-  @JsonObject({ optional: true, description: 'The state from which the next run resumes' })
+  @JsonObject({
+    optional: true,
+    description: 'The state from which the next run resumes. Not with runWaits.',
+  })
   checkpointData?: Record<string, unknown>;
 }
 
