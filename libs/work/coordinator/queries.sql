@@ -52,10 +52,12 @@ INSERT INTO journal (workspace_id, event, log_event, task_id, actor_kind, detail
 RETURNING id
 
 -- append_coordinator_logs
-INSERT INTO coordinator_logs (workspace_id, instance_id, level, event, message, details)
-SELECT l.workspace_id, $1, l.level, l.event, l.message, coalesce(l.details, '{}')
+INSERT INTO coordinator_logs (workspace_id, instance_id, level, event, message, details,
+  created_at)
+SELECT l.workspace_id, $1, l.level, l.event, l.message, coalesce(l.details, '{}'), l.at
 FROM jsonb_to_recordset($2::jsonb)
-  AS l (workspace_id uuid, level text, event text, message text, details jsonb)
+  AS l (workspace_id uuid, level text, event text, message text, details jsonb,
+    at timestamptz)
 
 -- begin_runs
 WITH behind AS MATERIALIZED (

@@ -67,8 +67,11 @@ export class Coordinator implements OnApplicationBootstrap, BeforeApplicationShu
 
   private async tick(): Promise<LoopPause> {
     const leads = await this.leadership.keep();
-    this.noteTerm();
-    if (!leads) return { waitMs: this.leadership.tickMs, cooldownMs: FOLLOWER_GAP_MS };
+    this.noteTerm('Another coordinator leads now');
+    if (!leads) {
+      await this.eventLog.flush();
+      return { waitMs: this.leadership.tickMs, cooldownMs: FOLLOWER_GAP_MS };
+    }
     const { requested } = this;
     this.requested = false;
     const pause = await this.scheduler.tick(requested, this.loop.stopping);
@@ -76,13 +79,13 @@ export class Coordinator implements OnApplicationBootstrap, BeforeApplicationShu
     return pause;
   }
 
-  private noteTerm(): void {
+  private noteTerm(whyLost: string): void {
     const { epoch } = this.leadership;
     if (epoch === this.epoch) return;
     const before = this.epoch;
     this.epoch = epoch;
     if (epoch === undefined) {
-      this.logTerm('leadership_lost', 'Another coordinator leads now', before);
+      this.logTerm('leadership_lost', whyLost, before);
       return;
     }
     this.requested = true;
@@ -111,7 +114,7 @@ export class Coordinator implements OnApplicationBootstrap, BeforeApplicationShu
     await this.leadership.standDown();
     // Another server that can reach the database can then lead before its next periodic check.
     if (this.epoch !== undefined) this.triggers.wakeOthers();
-    this.noteTerm();
+    this.noteTerm('This coordinator gave up the leadership');
     if (error instanceof LeadershipLost) {
       return { waitMs: this.leadership.tickMs, cooldownMs: FOLLOWER_GAP_MS };
     }
@@ -122,6 +125,7 @@ export class Coordinator implements OnApplicationBootstrap, BeforeApplicationShu
       message: 'Cycle aborted by an error',
       details: { error: String(error) },
     });
+    await this.eventLog.flush();
     return steadyPause(AFTER_ERROR_MS);
   }
 

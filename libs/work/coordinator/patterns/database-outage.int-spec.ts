@@ -29,7 +29,7 @@ function aServer(serviceUrl: string): Promise<TestApp> {
 /** Lines of the installation's log with this event. */
 async function readLines(event: string): Promise<Record<string, unknown>[]> {
   const { rows } = await db.owner.query<Record<string, unknown>>(
-    'SELECT level, details FROM coordinator_logs WHERE event = $1 ORDER BY id',
+    'SELECT level, message, details, created_at FROM coordinator_logs WHERE event = $1 ORDER BY id',
     [event],
   );
   return rows;
@@ -60,9 +60,17 @@ describe('a leader that loses its database', () => {
     expect(leads(first)).toBe(false);
   });
 
+  it('a server that no longer leads writes its lines when the database is back', async () => {
+    proxy.mend();
+    await waitFor('its lines', async () => (await readLines('database_unreachable')).length > 0);
+    expect([leads(first), leads(second)]).toEqual([false, true]);
+    expect(await readLines('leadership_lost')).toMatchObject([
+      { message: 'This coordinator gave up the leadership' },
+    ]);
+  });
+
   it('a leader without its database retries after five seconds and leads again', async () => {
     await second.app.get(Coordinator, { strict: false }).stop();
-    proxy.mend();
     await waitFor('it to lead again', () => leads(first));
     const [back] = await waitFor('the log', async () => {
       // The next cycle writes the line.
@@ -70,11 +78,12 @@ describe('a leader that loses its database', () => {
       const found = await readLines('database_back');
       return found.length > 0 && found;
     });
-    expect(await readLines('database_unreachable')).toMatchObject([
-      { level: 'WARN', details: { retryInMs: 5_000 } },
-    ]);
+    const unreachable = await readLines('database_unreachable');
+    expect(unreachable).toMatchObject([{ level: 'WARN', details: { retryInMs: 5_000 } }]);
     const { lastedMs } = back!['details'] as { lastedMs: number };
     expect(lastedMs).toBeGreaterThanOrEqual(4_900);
+    const at = (line: Record<string, unknown>) => (line['created_at'] as Date).getTime();
+    expect(at(back!) - at(unreachable[0]!)).toBeGreaterThanOrEqual(4_900);
   });
 });
 

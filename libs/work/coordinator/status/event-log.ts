@@ -34,7 +34,7 @@ const WRITERS: Record<LogLevel, 'debug' | 'info' | 'warn' | 'error' | 'fatal'> =
  */
 @Injectable()
 export class EventLog {
-  private lines: EventLogEntry[] = [];
+  private lines: (EventLogEntry & { at: string })[] = [];
 
   constructor(
     private readonly database: Database,
@@ -45,8 +45,7 @@ export class EventLog {
   write(line: EventLogEntry): void {
     const { level, message, workspaceId, event, details } = line;
     this.logger[WRITERS[level]](message, { event, workspaceId, ...details });
-    this.lines.push(line);
-    if (this.lines.length > KEPT_LINES) this.lines.shift();
+    this.lines.push({ ...line, at: new Date().toISOString() });
   }
 
   /**

@@ -3,8 +3,8 @@ import { command } from '#lib/database';
 /**
  * Removes lines of the coordinator's log that are older than $1 days, from the $2 oldest.
  *
- * As the service role. Index: primary key, from its start. Ids are in the order of time, so
- * created_at needs no index.
+ * As the service role. Index: primary key, from its start. Ids are in the order of
+ * writing, which is nearly that of time, so created_at needs no index.
  */
 export const pruneCoordinatorLogs = command<{ removed: number }>(
   'prune_coordinator_logs',
