@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Memberships } from '#lib/identity';
 import {
   type ApiClient,
@@ -9,6 +9,7 @@ import {
 } from '../../../../test/support/app.js';
 import { waitFor } from '../../../../test/support/wait-for.js';
 import { LivenessObserver } from '../liveness/liveness-observer.js';
+import { Housekeeping } from '../upkeep/housekeeping.js';
 
 /** The schedule is never due, so no cycle here starts because of it. */
 const NEVER = { COORDINATOR_CRON: '0 0 0 29 2 *' };
@@ -154,6 +155,28 @@ describe('the coordinator', () => {
       error: { message: 'no luck', class: 'signal' },
     });
     await waitFor('the retry', async () => (await work.statusOf(id)) === 'PENDING');
+  });
+
+  it('a retry is promoted while housekeeping takes its time', async () => {
+    const housekeeping = server.app.get(Housekeeping, { strict: false });
+    let end = () => undefined as void;
+    const promise = new Promise<void>((resolve) => (end = resolve));
+    const round = jest.spyOn(housekeeping, 'runIfDue').mockReturnValue(promise);
+    try {
+      await waitFor('housekeeping to begin', () => round.mock.calls.length > 0);
+      const work = await aWork();
+      const agent = await work.workspace.newAgent();
+      const id = await work.task({ retryBackoffSeconds: 1 });
+      const { run } = await work.claim(agent);
+      await agent.api.post(`/runs/${run.id}/start`);
+      const error = { message: 'no luck', class: 'signal' };
+      await agent.api.post(`/runs/${run.id}/fail`, { error });
+      await waitFor('the retry', async () => (await work.statusOf(id)) === 'PENDING');
+      expect(round).toHaveBeenCalledTimes(1);
+    } finally {
+      round.mockRestore();
+      end();
+    }
   });
 
   it('the coordinator ends an expired lease that was claimed by hand', async () => {

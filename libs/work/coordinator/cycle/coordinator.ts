@@ -10,18 +10,27 @@ import { Outage } from '../domain/outage.js';
 import { EventLog } from '../status/event-log.js';
 import { LeadershipLost } from '../leadership/fence.js';
 import { Leadership } from '../leadership/leadership.js';
+import { Housekeeping } from '../upkeep/housekeeping.js';
 import { Triggers } from './triggers.js';
 
 /** A follower checks at wake-ups whether the leader has gone, but at most once in this time. */
 const FOLLOWER_GAP_MS = 500;
 const AFTER_ERROR_MS = 1_000;
+const HOUSEKEEPING_PAUSE_MS = 1_000;
 
-/** The one loop of the coordinator, in the role `coordinator`. Cycles never overlap. */
+/**
+ * The loop of the coordinator, in the role `coordinator`. Cycles never overlap. Housekeeping has a
+ * loop of its own, because a long round must delay no cycle and cost no leadership.
+ */
 @Injectable()
 export class Coordinator implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly loop = new BackgroundLoop(
     () => this.tick(),
     (error) => this.afterFailure(error),
+  );
+  private readonly upkeep = new BackgroundLoop(
+    () => this.keepHouse(),
+    () => HOUSEKEEPING_PAUSE_MS,
   );
   private readonly outage = new Outage();
   private started = false;
@@ -31,6 +40,7 @@ export class Coordinator implements OnApplicationBootstrap, BeforeApplicationShu
   constructor(
     private readonly leadership: Leadership,
     private readonly scheduler: CycleScheduler,
+    private readonly housekeeping: Housekeeping,
     private readonly eventLog: EventLog,
     private readonly triggers: Triggers,
   ) {}
@@ -48,6 +58,7 @@ export class Coordinator implements OnApplicationBootstrap, BeforeApplicationShu
     this.started = true;
     this.triggers.connect(() => this.request());
     this.loop.start();
+    this.upkeep.start();
   }
 
   /** Resolves when the current sweep has ended and this process has given up the leadership. */
@@ -58,6 +69,7 @@ export class Coordinator implements OnApplicationBootstrap, BeforeApplicationShu
     await this.eventLog.flush();
     await this.leadership.resign().catch(() => undefined);
     this.triggers.wakeOthers();
+    await this.upkeep.stop();
   }
 
   private request(): void {
@@ -77,6 +89,11 @@ export class Coordinator implements OnApplicationBootstrap, BeforeApplicationShu
     const pause = await this.scheduler.tick(requested, this.loop.stopping);
     this.noteDatabaseIsBack();
     return pause;
+  }
+
+  private async keepHouse(): Promise<number> {
+    if (this.leadership.epoch !== undefined) await this.housekeeping.runIfDue();
+    return HOUSEKEEPING_PAUSE_MS;
   }
 
   private noteTerm(whyLost: string): void {

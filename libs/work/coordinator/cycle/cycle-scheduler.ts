@@ -6,7 +6,6 @@ import { Cycle } from './cycle.js';
 import { type CycleReport, hasFailed, leavesMore, movedIn } from '../domain/cycle-report.js';
 import { gapAfter, gapBeforeRepeating, untilDue, WATCH_MS } from '../domain/next-cycle.js';
 import { EventLog } from '../status/event-log.js';
-import { Housekeeping } from '../upkeep/housekeeping.js';
 import { LeadershipLost } from '../leadership/fence.js';
 import { Leadership } from '../leadership/leadership.js';
 import { recordCycle } from '../store/leadership.sql.js';
@@ -22,7 +21,6 @@ export class CycleScheduler {
     private readonly database: Database,
     private readonly leadership: Leadership,
     private readonly cycle: Cycle,
-    private readonly housekeeping: Housekeeping,
     private readonly eventLog: EventLog,
     @Inject(CONFIG) private readonly config: Pick<Config, 'gateway' | 'admission'>,
   ) {}
@@ -36,7 +34,6 @@ export class CycleScheduler {
   async tick(requested: boolean, ended: AbortSignal): Promise<LoopPause> {
     const due = requested || performance.now() >= this.dueAt;
     const report = due ? await this.runCycle(ended) : undefined;
-    await this.housekeeping.runIfDue();
     const dueInMs = await this.dueInMs(report);
     const pause = pauseBefore(dueInMs, report);
     this.dueAt = performance.now() + Math.max(dueInMs, pause.cooldownMs);
