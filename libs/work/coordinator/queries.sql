@@ -1288,7 +1288,7 @@ WHERE l.until > now() AND t.status IN ('ASSIGNED', 'RUNNING') AND ($2::uuid IS N
       coalesce((SELECT m.fallbacks FROM model_routing m
         WHERE m.workspace_id = t.workspace_id AND t.agent IS NOT NULL), '[]'), '(?<=.)(?:-(?:\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|latest|preview)(?:-[^@:]*)?)?(?:@[^@]*|:\d+)?$'))
   AND ($3::uuid[] IS NULL OR t.id = ANY ($3))
-ORDER BY t.workspace_id, t.id, l.until DESC
+ORDER BY t.workspace_id, t.id, l.until DESC, l.id
 LIMIT $1
 
 -- tasks_of_used_up_budgets
@@ -1297,7 +1297,7 @@ FROM usage_budgets b JOIN agent_tasks t ON t.workspace_id = b.workspace_id
   AND b.scope_id = ANY (ARRAY[t.workspace_id, t.project_id, t.milestone_id, t.id])
 WHERE (b.is_used_up AND (b.policy <> 'finish' AND (b.period_start <= now() AND b.covers_until > now()))) AND t.status IN ('ASSIGNED', 'RUNNING') AND ($2::uuid IS NULL OR t.workspace_id = $2)
   AND ($3::uuid[] IS NULL OR t.id = ANY ($3))
-ORDER BY t.workspace_id, t.id, b.policy
+ORDER BY t.workspace_id, t.id, b.policy, b.id
 LIMIT $1
 
 -- tasks_paused_for_budgets

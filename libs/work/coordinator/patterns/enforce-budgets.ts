@@ -34,7 +34,7 @@ FROM usage_budgets b JOIN agent_tasks t ON t.workspace_id = b.workspace_id
   AND b.scope_id = ANY (${scopesOf('t')})
 WHERE ${USED_UP} AND ${isLeased('t')} AND ($2::uuid IS NULL OR t.workspace_id = $2)
   AND ($3::uuid[] IS NULL OR t.id = ANY ($3))
-ORDER BY t.workspace_id, t.id, b.policy
+ORDER BY t.workspace_id, t.id, b.policy, b.id
 LIMIT $1`,
 );
 
@@ -84,9 +84,11 @@ export class EnforceBudgets implements Reconciler {
     const resumable = await pass.find(tasksPausedForBudgets, null);
     const outcomes = [];
     // One transaction each: a transaction that has changed budgets locks no further tasks.
-    for (const order of groupOrders([...exhausted, ...resumable]))
-      outcomes.push(await pass.transaction((tx) => this.execute(tx, order)));
-    for (const { wake } of outcomes) wake();
+    for (const order of groupOrders([...exhausted, ...resumable])) {
+      const outcome = await pass.transaction((tx) => this.execute(tx, order));
+      outcome.wake();
+      outcomes.push(outcome);
+    }
     return pass.countMoved(outcomes.flatMap(({ moved }) => moved));
   }
 

@@ -31,7 +31,7 @@ JOIN task_runs r ON r.workspace_id = t.workspace_id AND r.id = t.run_id AND r.mo
 WHERE l.until > now() AND ${isLeased('t')} AND ($2::uuid IS NULL OR t.workspace_id = $2)
   AND ${isRunLimited('t', 'r')}
   AND ($3::uuid[] IS NULL OR t.id = ANY ($3))
-ORDER BY t.workspace_id, t.id, l.until DESC
+ORDER BY t.workspace_id, t.id, l.until DESC, l.id
 LIMIT $1`,
 );
 
@@ -66,7 +66,7 @@ export class HeedProviderLimits implements Reconciler {
     name: 'heed_provider_limits',
     counter: 'providerLimitsHeeded',
     moves: 'running tasks whose provider refuses their model: put down, and back into the queue',
-    notable: 'Running tasks were put down because a provider refuses their model',
+    notable: "Tasks were put down or resumed because of a provider's limit",
     due: dueAt(`(SELECT min(over_at) FROM provider_limits)`),
   } as const satisfies ReconcilerFacts;
 
@@ -81,7 +81,6 @@ export class HeedProviderLimits implements Reconciler {
       ...(await this.executeAll(pass, tasksPausedForLimits)),
     ];
     const removed = await pass.apply(removePastProviderLimits);
-    for (const { wake } of outcomes) wake();
     for (const id of countByWorkspace(removed).keys()) this.wakeUps.manyClaims(id);
     return pass.countMoved(outcomes.flatMap(({ moved }) => moved));
   }
@@ -90,8 +89,11 @@ export class HeedProviderLimits implements Reconciler {
     const outcomes = [];
     // One transaction each: a transaction that has changed agents and budgets locks no further
     // tasks.
-    for (const order of groupOrders(await pass.find(sql, null)))
-      outcomes.push(await pass.transaction((tx) => this.execute(tx, sql, order)));
+    for (const order of groupOrders(await pass.find(sql, null))) {
+      const outcome = await pass.transaction((tx) => this.execute(tx, sql, order));
+      outcome.wake();
+      outcomes.push(outcome);
+    }
     return outcomes;
   }
 
