@@ -183,16 +183,19 @@ export const CATALOGUE = {
     gatewayId: optional(text('the gateway of a second session of one run', 'b', 'gatewayId')),
     rightfulGatewayId: optional(text('the gateway whose session it is', 'a', 'rightfulGatewayId')),
   }),
-  'question.asked': event('A run has asked people a question, and its task waits for the answer', {
-    ...asked,
-    choices: listOf(text('the answers to choose from; none: any text', 'yes', 'choices')),
-    freeText: flag('an answer may be another text than a choice', false, (_, details) => {
-      return details['freeText'] === true;
-    }),
-    deadlineAt: time('until when it can be answered', LATER, 'deadlineAt'),
-    onDeadline: onDeadline('what happens then'),
-  }),
-  'question.answered': event('Somebody has answered a question, and its task goes on', {
+  'question.asked': event(
+    'A run has asked people a question, and it or its task waits for the answer',
+    {
+      ...asked,
+      choices: listOf(text('the answers to choose from; none: any text', 'yes', 'choices')),
+      freeText: flag('an answer may be another text than a choice', false, (_, details) => {
+        return details['freeText'] === true;
+      }),
+      deadlineAt: time('until when it can be answered', LATER, 'deadlineAt'),
+      onDeadline: onDeadline('what happens then'),
+    },
+  ),
+  'question.answered': event('Somebody has answered a question, and its run or task goes on', {
     ...asked,
     answer: text('the answer', 'yes', 'answer'),
     answeredBy: text('who answered', `user:${OTHER}`, 'answeredBy'),

@@ -125,7 +125,7 @@ export class ReapStaleAgents implements Reconciler {
       this.eventLog.write({
         level: 'INFO',
         event: 'silence_over',
-        message: 'Suspicion of a mass failure ended',
+        message: 'Unresponsive agents are judged again',
       });
       return;
     }

@@ -25,6 +25,10 @@ import { type QuestionView, toQuestionView } from '../answering/question-view.js
 /** The end reason of a run that asked. */
 export const ASKED = 'question';
 
+const ASK_WITHOUT_WAITING =
+  'Only a coding agent can wait for the answer. Ask without `runWaits`: the run ends, and the next ' +
+  'run gets the answer.';
+
 /** A question as stored, with the checkpoint to resume from. */
 interface Asked extends Omit<QuestionRequest, keyof Answerable>, Answerable {
   checkpoint: Checkpoint;
@@ -85,7 +89,7 @@ export class QuestionAsking {
       const task = await firstRow(tx, lockLeasedTask, [workspaceId, runId, by.agentId]);
       if (!task) return undefined;
       if (!(await this.messages.areHeard(tx, workspaceId, runId)))
-        throw new DroverError('run_hears_no_messages');
+        throw new DroverError('run_hears_no_messages', { detail: ASK_WITHOUT_WAITING });
       const open = await firstRow(tx, waitedForByRun, [workspaceId, task.id, runId]);
       if (open?.prompt === asked.prompt) return open;
       await this.store(tx, by, task, asked);

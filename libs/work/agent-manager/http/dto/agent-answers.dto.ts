@@ -111,7 +111,7 @@ export class AgentHealthDto implements AgentHealth {
   @ApiProperty({
     ...time,
     nullable: true,
-    description: 'The last heartbeat, or null if the agent sent none itself',
+    description: 'The time at which the next heartbeat is due; null if none is expected',
   })
   nextExpectedAt!: string | null;
   @ApiProperty(integer) heartbeatIntervalSeconds!: number;
