@@ -4,6 +4,8 @@ import type { CodeHost, HostRepository } from './code-host.js';
 import { reachOfRepository, runScript, type ScriptEnd } from './run-script.js';
 import { inPath, type SetupCommit, setupFor, SetupFailed } from './setup-cache.js';
 
+type Proof = Pick<ScriptEnd, 'exitCode' | 'output' | 'durationMs'>;
+
 /** A commit to prove, in a git folder of the host. */
 export interface Proving extends SetupCommit {
   /** The name of the index for the checkout, if several commits of a git folder are proven at once. */
@@ -45,7 +47,7 @@ export async function prove(
   host: CodeHost,
   repository: HostRepository,
   proving: Proving,
-): Promise<ScriptEnd | undefined> {
+): Promise<Proof | undefined> {
   const { access } = repository;
   const acceptance = access.acceptance ?? '';
   if (!hasAcceptance(repository)) return undefined;
@@ -53,7 +55,7 @@ export async function prove(
   try {
     const { borrowed } = await setupFor(host, repository, proving);
     const indexFile = join(gitDir, indexName);
-    return await runScript(host, {
+    const end = await runScript(host, {
       access,
       reach: reachOfRepository(access),
       text: inPath(acceptance, access.path),
@@ -63,9 +65,14 @@ export async function prove(
       signal,
       prepare: (work) => checkOutClean(commit, { gitDir, folder: work, indexFile }),
     });
+    return proofOf(end);
   } catch (error) {
     if (!(error instanceof SetupFailed)) throw error;
-    const { output, ...end } = error.end;
-    return { ...end, output: `The setup failed:\n${output}` };
+    return { ...proofOf(error.end), output: `The setup failed:\n${error.end.output}` };
   }
+}
+
+/** The facts that the report of a step takes. */
+function proofOf({ exitCode, output, durationMs }: ScriptEnd): Proof {
+  return { exitCode, output, durationMs };
 }
