@@ -74,14 +74,14 @@ export class CodeHost {
     return join(this.options.sessions, sessionId, 'work');
   }
 
-  /** @throws Error if its folder cannot be made */
-  async repository(access: RepositoryAccess): Promise<HostRepository> {
+  /** @throws Error if its folder cannot be made, and the reason of the signal */
+  async repository(access: RepositoryAccess, signal?: AbortSignal): Promise<HostRepository> {
     const { folder, workspaceId = 'none', roots } = this.options;
     const own = join(folder, workspaceId, access.id);
     // Before the lock of the mirror: a folder that was used lately is not removed.
     await mkdir(own, { recursive: true });
     await writeFile(join(own, USED), '');
-    return new HostRepository(own, await Mirror.open(own), access, roots);
+    return new HostRepository(own, await Mirror.open(own, signal), access, roots);
   }
 }
 

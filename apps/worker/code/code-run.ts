@@ -251,8 +251,10 @@ export class CodeRun {
   /** Commits what is left, pushes the branch, and stores the diff. */
   private async finish(outcome: Outcome & { kind: 'succeeded' }): Promise<SubmitChange> {
     const { run, repository, begin } = this;
+    // The summary goes into a commit, too.
+    const { summary, result } = this.withoutSecrets(outcome);
     const { commit, notes } = await this.snapshots.take(
-      wordsOf(this.job, repository.access, outcome.summary),
+      wordsOf(this.job, repository.access, summary),
     );
     for (const text of notes) this.note(text);
     const isOfTarget = commit === begin.target || commit === begin.tip;
@@ -272,7 +274,6 @@ export class CodeRun {
     }
     const touched = await changedWithin(base, commit, repository.access.protectedPaths, run.call);
     for (const file of touched) this.note(`The change touches the protected path ${file}`);
-    const { summary, result } = this.withoutSecrets(outcome);
     return {
       baseCommit: base,
       headCommit: commit,

@@ -72,7 +72,7 @@ export async function startCode(job: Job, parts: CodeRunParts): Promise<CodeStar
     (until) => retrying('repository', ask, { log, signal: until }),
   );
   learn(Object.values(access.secrets));
-  const repository = await host.repository(access);
+  const repository = await host.repository(access, signal);
   const [ref, record] = [workRef(task.id), pushedRef(task.id)];
   await repository.fetch([ref, record], signal);
   const { mirror } = repository;

@@ -46,6 +46,7 @@ useCodeShop();
       'package-lock.json',
       'rest.txt',
     ]);
+    expect(shop.remote.git('log', '--format=%B', branch)).not.toContain(SECRET);
     expect(ended.diff).toContain('+two');
     expect(ended.diff).not.toContain(SECRET);
 

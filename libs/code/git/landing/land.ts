@@ -266,8 +266,13 @@ export async function removeRefs(
           `The repository refused to remove the branch ${name}: ${end.why}`,
         );
       }
-      hasMoved ||= end.kind === 'moved';
+      hasMoved = end.kind === 'moved';
+      if (hasMoved) break;
     }
     if (!hasMoved) return;
+  }
+  if (branch?.mustGo === true) {
+    const name = branch.name.replace('refs/heads/', '');
+    throw new UnusableRepository(`The branch ${name} moves, or is locked, at each removal`);
   }
 }

@@ -17,8 +17,7 @@ export async function withLock<T>(
   signal?: AbortSignal,
 ): Promise<T> {
   const before = held.get(path) ?? Promise.resolve();
-  const own = before.then(async () => {
-    signal?.throwIfAborted();
+  const own = turnAfter(before, signal).then(async () => {
     await take(path, signal);
     try {
       return await work();
@@ -26,12 +25,26 @@ export async function withLock<T>(
       await rm(path, { force: true });
     }
   });
-  const settled = own.catch(() => undefined);
+  // A caller that no longer waits leaves the turn of those before it.
+  const settled = Promise.allSettled([before, own]);
   held.set(path, settled);
   void settled.then(() => {
     if (held.get(path) === settled) held.delete(path);
   });
   return own;
+}
+
+/** @throws the reason of the signal if it aborts before the turn comes */
+function turnAfter(before: Promise<unknown>, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal?.reason as Error);
+    if (signal?.aborted) return abort();
+    signal?.addEventListener('abort', abort, { once: true });
+    void before.then(() => {
+      signal?.removeEventListener('abort', abort);
+      resolve();
+    });
+  });
 }
 
 async function take(path: string, signal: AbortSignal | undefined): Promise<void> {

@@ -10,8 +10,8 @@ import { commitOf, makeBare } from './folders.js';
 /** With more packs than this, they become one. */
 const MAX_PACKS = 40;
 const OWN_REFS = 'refs/drover';
-/** Git keeps nothing of a fetch that is broken off, and ends one without data by itself. */
-const FETCH_MS = 2 * 3_600_000;
+/** The time for a first copy: git keeps nothing of a fetch that is broken off. */
+const COPY_MS = 2 * 3_600_000;
 
 /**
  * The copy of a repository on this host. Runs borrow its objects, so it never removes one. It
@@ -25,7 +25,7 @@ export class Mirror {
   }
 
   /** @param folder the folder of the repository on this host. It is made if it is missing. */
-  static async open(folder: string): Promise<Mirror> {
+  static async open(folder: string, signal?: AbortSignal): Promise<Mirror> {
     const mirror = new Mirror(folder);
     await mirror.locked(async () => {
       if (existsSync(mirror.gitDir)) return;
@@ -33,7 +33,7 @@ export class Mirror {
       await rm(draft, { recursive: true, force: true });
       await makeBare(draft);
       await rename(draft, mirror.gitDir);
-    });
+    }, signal);
     return mirror;
   }
 
@@ -73,10 +73,21 @@ export class Mirror {
           ...specs,
           ...patterns,
         ],
-        { ...call, gitDir: this.gitDir, signal, timeoutMs: FETCH_MS },
+        {
+          ...call,
+          ...((await this.isCopied()) ? {} : { timeoutMs: COPY_MS }),
+          gitDir: this.gitDir,
+          signal,
+        },
       );
       await this.maintain();
     }, signal);
+  }
+
+  /** True after the first fetch that brought a branch. */
+  private async isCopied(): Promise<boolean> {
+    if (existsSync(join(this.gitDir, 'packed-refs'))) return true;
+    return (await readdir(join(this.gitDir, 'refs', 'heads'))).length > 0;
   }
 
   /**
