@@ -41,7 +41,10 @@ const DESCRIPTIONS = {
   quota: 'has no quota left for this key',
 };
 
-const QUOTA_KIND = /insufficient_quota|billing_(?:hard_limit|not_active|error)/;
+const QUOTA_KIND =
+  /insufficient_quota|exceeded_current_quota|billing_(?:hard_limit|not_active|error)/;
+/** Gateways pass on these words of Anthropic under other names. */
+const BALANCE = /your credit balance is too low/i;
 const QUOTA_MESSAGE = /credit balance is too low|API usage limits|exceeded your current quota/i;
 
 function reasonOf(refused: Refused): SeenLimit['reason'] | undefined {
@@ -53,11 +56,11 @@ function reasonOf(refused: Refused): SeenLimit['reason'] | undefined {
     return status === 503 ? 'overloaded' : undefined;
   }
   const kind = `${textIn(error.type) ?? ''} ${textIn(error.code) ?? ''}`;
+  const message = textIn(error.message) ?? '';
   const canBeQuota = status === 200 || status === 400 || status === 429;
   // Anthropic tells these with status 400, whose messages at other providers quote the request.
-  const isSaid = status !== 400 || provider === 'anthropic';
-  const isQuota =
-    QUOTA_KIND.test(kind) || (isSaid && QUOTA_MESSAGE.test(textIn(error.message) ?? ''));
+  const isSaid = status !== 400 || provider === 'anthropic' || BALANCE.test(message);
+  const isQuota = QUOTA_KIND.test(kind) || (isSaid && QUOTA_MESSAGE.test(message));
   if (status === 402 || (canBeQuota && isQuota)) return 'quota';
   const isFull = status === 529 || (status === 503 && provider === 'openai');
   if (isFull || kind.includes('overloaded')) return 'overloaded';

@@ -96,6 +96,7 @@ export class ModelProxy {
       keepAliveTimeout: IDLE_MS,
       headersTimeout: limits.silenceMs,
       bodyTimeout: limits.silenceMs,
+      allowH2: false,
     });
     const server = createServer({ requestTimeout: REQUEST_MS, keepAliveTimeout: IDLE_MS });
     server.maxConnections = MAX_CONNECTIONS;
