@@ -12,7 +12,7 @@ export function connectTo(options: ClientOptions & { baseUrl: string }): DroverC
 }
 
 /** The way to the local server, for each request to it. Other servers are asked as usual. */
-function localFetch(baseUrl: string): Pick<ClientOptions, 'fetch'> {
+export function localFetch(baseUrl: string): Pick<ClientOptions, 'fetch'> {
   const local = splitAddresses(baseUrl).flatMap((address) => {
     const socket = localSocketOf(address);
     return socket === undefined

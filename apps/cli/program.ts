@@ -147,7 +147,8 @@ async function withIds(cli: Cli, { usage, options = [] }: CommandSpec, typed: Ty
     const name = new Option(text).attributeName();
     const [value] = kindsOf(text);
     const given = found[name];
-    if (value?.kind === undefined || given === undefined) continue;
+    // An empty word removes a setting.
+    if (value?.kind === undefined || given === undefined || given === '') continue;
     const words = Array.isArray(given) ? given.map(String) : [String(given)];
     const ids = await findIds(cli, value.kind, words);
     found[name] = Array.isArray(given) ? ids : ids[0];

@@ -10,7 +10,7 @@ const audit: CommandSpec = {
   summary: 'List changes and refused requests, newest first',
   options: [
     ['--actor <id>', 'ID of a user or API key'],
-    ['--operation <id>', 'operation, such as createApiKey (`--wide` shows the ids)'],
+    ['--operation <id>', 'operation, such as createApiKey (`--json` shows the ids)'],
     ['--installation', 'sign-ins, refusals and changes of accounts (operators only)'],
     ['--since <time>', 'start time, such as 2026-01-31T12:00:00Z'],
     ...LIST_OPTIONS,

@@ -1,5 +1,6 @@
 import { streamEvents } from '#lib/api-client';
 import type { Commands } from '../command.js';
+import { localFetch } from '../connect.js';
 import { usageError } from '../failure.js';
 import { omitUndefined } from '../flags.js';
 import { cleanLine } from '../output/clean.js';
@@ -30,6 +31,7 @@ const commands: Commands = {
       process.once('SIGINT', () => abort.abort());
       const options = {
         baseUrl: url,
+        ...localFetch(url),
         credentials,
         signal: abort.signal,
         workspaceId: cli.options.workspaceId ?? workspaceId,

@@ -135,7 +135,10 @@ export class Claimer implements NextClaims {
   private async holdOff(free: number): Promise<void> {
     const wait = backoffCeiling(HOLD_OFF, this.brokenRuns - 1);
     const fields = { failedRuns: this.brokenRuns, waitMs: wait };
-    this.options.log.warn('Claims paused: the last runs failed as infrastructure', fields);
+    this.options.log.warn(
+      'Claims paused: the last runs could not be started, or failed for reasons outside of their tasks',
+      fields,
+    );
     await pause(wait, this.stopped.signal);
     if (!this.stopped.signal.aborted) await this.poll(Math.min(free, 1));
   }
