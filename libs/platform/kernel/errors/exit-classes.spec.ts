@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { classOfExit, type ExitClass, type ExitFacts } from './exit-classes.js';
+import { classOfExit, type ExitClass, type ExitFacts, programFault } from './exit-classes.js';
 
 const facts = (known: Partial<ExitFacts>): ExitFacts => ({
   lost: false,
@@ -49,5 +49,17 @@ describe('The class of an end', () => {
     [{ exitCode: 1 }, 'exit_code'],
   ])('%j has the class %s', (known, expected) => {
     expect(classOfExit(facts(known))).toBe(expected);
+  });
+});
+
+describe('the fault of a program', () => {
+  test.each([
+    ["SyntaxError: Unexpected token '}'\n    at wrapSafe (node:internal)", true],
+    ["Error: Cannot find module './nosuch.js'", true],
+    ['SyntaxError: Unexpected token \'<\', "<!DOCTYPE\\n"... is not valid JSON', false],
+    ['SyntaxError: Unexpected end of JSON input\n    at JSON.parse (<anonymous>)', false],
+    ['SyntaxError: Expected double-quoted property name in JSON at position 9', false],
+  ])('the words %j name one: %s', (words, isFault) => {
+    expect(programFault(words) !== undefined).toBe(isFault);
   });
 });

@@ -108,7 +108,11 @@ export const EXIT_RULES: readonly Rule[] = [
 /** Failures that are written into a program: the same command fails in the same way again. */
 const PROGRAM_FAULTS: readonly (readonly [RegExp, string])[] = [
   [/ERR_MODULE_NOT_FOUND|Cannot find module|ModuleNotFoundError/, 'a module is missing'],
-  [/SyntaxError/, 'the program has a syntax error'],
+  // Bad data for JSON.parse has the same name, and can be good at the next attempt.
+  [
+    /SyntaxError(?![^]{0,300}?\b(?:valid JSON|in JSON|JSON input)\b)/,
+    'the program has a syntax error',
+  ],
   [/ERR_PARSE_ARGS/, 'the program does not know an argument'],
 ];
 
