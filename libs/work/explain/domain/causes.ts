@@ -9,7 +9,11 @@ type Ended = Pick<
 
 /** Why a task failed or was aborted, in words for people. */
 const CAUSES: Record<
-  AbortReason | 'dependency_failed' | 'dependency_cycle' | 'question_expired',
+  | AbortReason
+  | 'dependency_failed'
+  | 'dependency_cycle'
+  | 'question_expired'
+  | 'revisions_exhausted',
   string
 > = {
   cancelled: 'somebody cancelled it',
@@ -41,6 +45,7 @@ const CAUSES: Record<
   dependency_failed: 'a task that it depends on did not complete',
   dependency_cycle: 'it waits for itself through other tasks',
   question_expired: 'nobody answered its question in time',
+  revisions_exhausted: 'its change went back to its agent too often',
 };
 
 /** The words for a code. An unknown code keeps its own words. */
@@ -59,6 +64,9 @@ export function describeFailure({ failureReason, retryCount }: Ended): string {
 const HOPELESS: Partial<Record<string, string>> = {
   setup: 'the command cannot be run',
   secrets_unreadable: 'a secret cannot be decrypted',
+  refused: 'the model would refuse it again',
+  denied: 'the provider of the model would deny access again',
+  turn_limit: 'its agent would reach its limit of turns again',
 };
 
 /** Ends of FAILED tasks whose retries do not matter. */
@@ -67,6 +75,7 @@ const NOT_OF_A_RUN = [
   'dependency_failed',
   'dependency_cycle',
   'question_expired',
+  'revisions_exhausted',
 ];
 
 /** Why a FAILED task has unused retries. Undefined without any, or if no run failed. */
