@@ -82,9 +82,17 @@ describe('TRUST_PROXY', () => {
     ['10.0.0.1, 192.168.0.0/16, fd00::/8', ['10.0.0.1', '192.168.0.0/16', 'fd00::/8']],
   ])('the value %j is understood', (value, trusted) => expect(withProxy(value)).toEqual(trusted));
 
-  it.each(['true', '1', 'proxy.test', '10.0.0.0/33', '10.0.0.0/8/8', '10.0.0.0/', ','])(
-    'the value %j is refused, because an unknown proxy cannot be trusted',
-    (value) => expect(() => withProxy(value)).toThrow('TRUST_PROXY: must be the addresses'),
+  it.each([
+    'true',
+    '1',
+    'proxy.test',
+    '10.0.0.0/33',
+    '10.0.0.0/8/8',
+    '10.0.0.0/',
+    '0.0.0.0/0',
+    ',',
+  ])('the value %j is refused, because an unknown proxy cannot be trusted', (value) =>
+    expect(() => withProxy(value)).toThrow('TRUST_PROXY: must be the addresses'),
   );
 });
 

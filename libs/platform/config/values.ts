@@ -15,7 +15,7 @@ const ERROR =
 export const trustedProxies = z.string().transform((value, context): string[] => {
   if (value.trim() === 'false') return [];
   const networks = list.parse(value);
-  if (networks.length > 0 && networks.every(isNetwork)) return networks;
+  if (networks.length > 0 && networks.every(isNetwork) && !networks.some(hasAll)) return networks;
   context.addIssue({ code: 'custom', message: ERROR });
   return z.NEVER;
 });
@@ -34,6 +34,11 @@ function isNetwork(text: string): boolean {
   if (version === 0 || rest.length > 0) return false;
   if (prefix === undefined) return true;
   return /^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128);
+}
+
+/** A network of all addresses. As a proxy it would let everybody choose the sender's address. */
+function hasAll(network: string): boolean {
+  return /\/0+$/.test(network);
 }
 
 /** A group of the identity provider, and the role of its users in a workspace. */
