@@ -240,12 +240,12 @@ function sentenceOf({ extras, spec }: DroverError, rule: number): string {
   return named?.join('; ') ?? extras.detail ?? spec.title;
 }
 
-/** @throws DroverError `hook_rule_refused` */
 /** An effect is not repeated. */
 function hadEffect({ outcome }: DeliveryRow): boolean {
   return outcome === 'created' || outcome === 'resumed';
 }
 
+/** @throws DroverError `hook_rule_refused` */
 function told(row: DeliveryRow): InboundDeliveryView {
   if (row.outcome !== 'refused') return toDeliveryView(row);
   throw new DroverError('hook_rule_refused', {

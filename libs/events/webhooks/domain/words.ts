@@ -189,7 +189,7 @@ const NEXT_BUDGET: Record<string, string | undefined> = {
 
 function budgetAdvice(event: NoticeEvent): string {
   return told(event, 'level') === 'critical'
-    ? ' No new task starts until it is raised. Its policy decides about running ones.'
+    ? ' New tasks wait until it is raised or its next period begins. Its policy decides about running tasks.'
     : ' Raise it in time, or let it end.';
 }
 

@@ -99,7 +99,7 @@ function whyStale({ run_state: state, end_reason: reason }: RunSituation): strin
 function illegalTransition(current: TaskStatus, to: TaskStatus): DroverError {
   const isPaused = current === 'PAUSED' && to === 'RUNNING';
   const detail = isPaused
-    ? 'The task is PAUSED: only its user can resume it.'
+    ? 'The task is PAUSED. The run can start when the task is resumed.'
     : `The task is ${current}, and can't become ${to} from there.`;
   const members = { current, requested: to, legal: legalTaskTransitions(current) };
   return new DroverError('illegal_transition', { detail, members });

@@ -73,7 +73,7 @@ describe('a pause after the turn', () => {
     await command(run, 'pause', { afterTurn: true });
     expect(await run.agent.api.post(`/runs/${run.runId}/start`, {})).toMatchObject({
       status: 409,
-      body: { detail: 'The task is PAUSED: only its user can resume it.' },
+      body: { detail: 'The task is PAUSED. The run can start when the task is resumed.' },
     });
   });
 
