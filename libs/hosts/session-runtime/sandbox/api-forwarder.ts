@@ -5,8 +5,7 @@ import type {
   Server,
   ServerResponse,
 } from 'node:http';
-import { pipeline } from 'node:stream';
-import { endToEnd, listenForSession } from './listen-for-session.js';
+import { endToEnd, listenForSession, passOn } from './listen-for-session.js';
 
 /** An import would read every export, and one of them loads Node's fetch: 50 ms of CPU in each shim. */
 const { createServer, request: requestPlain } = process.getBuiltinModule('node:http');
@@ -91,10 +90,8 @@ function forward(incoming: IncomingMessage, answer: ServerResponse, target: URL,
   const headers = { ...endToEnd(incoming.headers), host: target.host };
   const outgoing = send(url, { method: incoming.method, headers });
   outgoing.on('response', (response) => {
-    answer.writeHead(response.statusCode ?? 502, endToEnd(response.headers));
-    // The first event of a stream can take long.
-    answer.flushHeaders();
-    pipeline(response, answer, () => undefined);
+    if (!passOn(response, answer, endToEnd(response.headers)))
+      refuse(answer, 502, 'The answer of the server is malformed.');
   });
   outgoing.on('error', ({ code, message }: NodeJS.ErrnoException) => {
     if (answer.headersSent) return;

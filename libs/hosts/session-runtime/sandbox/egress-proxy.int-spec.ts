@@ -18,6 +18,7 @@ const web: Server = createServer((request, answer) => {
   if (request.url === '/away') {
     return answer.writeHead(302, { location: 'http://169.254.169.254/latest' }).end('moved');
   }
+  if (request.url === '/odd') return request.socket.end('HTTP/1.1 099 No\r\n\r\n');
   request.pipe(answer.writeHead(201, { 'x-from': 'web', 'set-cookie': ['a=1', 'b=2'] }));
 });
 /** Repeats each line, and keeps its connections. */
@@ -137,6 +138,12 @@ describe('an http:// request', () => {
     expect(lineOf(answer)).toBe('HTTP/1.1 302 Found');
     expect(answer).toContain('location: http://169.254.169.254/latest');
     expect(requests).toHaveLength(1);
+  });
+
+  test('an answer with a status that Node cannot write is a bad gateway', async () => {
+    const { send } = await aProxy();
+    const answer = await send(aGet(`http://localhost:${webPort}/odd`));
+    expect(lineOf(answer)).toBe('HTTP/1.1 502 Bad Gateway');
   });
 
   test.each([

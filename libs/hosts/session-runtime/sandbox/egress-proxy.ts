@@ -3,7 +3,7 @@ import { createServer, request, type Server } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect, isIP, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { type Duplex, pipeline } from 'node:stream';
+import type { Duplex } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
 import {
   admitsEverywhere,
@@ -21,7 +21,7 @@ import {
   type Target,
   withCredential,
 } from './egress-target.js';
-import { endToEnd, listenForSession } from './listen-for-session.js';
+import { endToEnd, listenForSession, passOn } from './listen-for-session.js';
 
 /** A connection takes two descriptors of the host. */
 const MAX_CONNECTIONS = 64;
@@ -184,9 +184,8 @@ export class EgressProxy {
           const value = headers[name];
           if (typeof value === 'string' && target) headers[name] = asAsked(value, target);
         }
-        answer.writeHead(response.statusCode ?? 502, headers);
-        answer.flushHeaders();
-        pipeline(response, answer, () => undefined);
+        if (!passOn(response, answer, headers))
+          refuse(answer, new Refusal(502, 'The answer of the host is malformed.'));
       });
       outgoing.on('error', (error) => refuse(answer, toRefusal(error)));
       answer.on('close', () => outgoing.destroy());

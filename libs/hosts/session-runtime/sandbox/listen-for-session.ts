@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { chmodSync, closeSync, constants, openSync } from 'node:fs';
-import type { IncomingHttpHeaders, Server } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http';
 import { basename, dirname } from 'node:path';
+import { pipeline } from 'node:stream';
 
 /** Headers of one connection, and of proxies: a session is none. */
 const NOT_FORWARDED = [
@@ -50,4 +51,26 @@ export function endToEnd(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   const named = (headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase());
   const dropped = new Set([...NOT_FORWARDED, ...named]);
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !dropped.has(name)));
+}
+
+/**
+ * Passes an answer on to a session.
+ *
+ * @returns false for an answer that Node reads and does not write, such as one of status 99
+ */
+export function passOn(
+  response: IncomingMessage,
+  answer: ServerResponse,
+  headers: IncomingHttpHeaders,
+): boolean {
+  try {
+    answer.writeHead(response.statusCode ?? 502, headers);
+  } catch {
+    response.destroy();
+    return false;
+  }
+  // The first event of a stream can take long.
+  answer.flushHeaders();
+  pipeline(response, answer, () => undefined);
+  return true;
 }
