@@ -28,7 +28,7 @@ export interface Conversation {
   marks: string[];
 }
 
-/** What is said with its times, without what does not count, the oldest first. */
+/** Reviews and comments that count, with their times, the oldest first. */
 export function oldestFirst(
   said: readonly { at: string | null | undefined; event: ForgeEvent | undefined }[],
 ): ForgeEvent[] {

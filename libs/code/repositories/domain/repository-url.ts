@@ -26,7 +26,7 @@ export function readRepositoryUrl(url: string, roots: readonly string[]): Outcom
   return { why: 'must be an https or ssh address, or the absolute path of a local repository' };
 }
 
-/** Whether a URL can be the API of a forge. It may lack a path. */
+/** True for a URL that can be the API of a forge. It may lack a path. */
 export function isWebAddress(url: string): boolean {
   if (hasControlCharacter(url) || !/^https?:\/\//i.test(url)) return false;
   return 'transport' in readAddress(url, { needsPath: false });

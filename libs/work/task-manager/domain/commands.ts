@@ -25,7 +25,7 @@ export interface CommandRequest {
   reason?: string;
   /** The coordinator's cause of the pause or the cancellation. */
   pausedFor?: { what: PausedFor; id: string };
-  /** Whether a filter or a list selected the task, with others. */
+  /** True if a filter or a list selected the task. */
   inBulk?: boolean;
   /** Whether a pause waits for the current turn of a coding agent. */
   afterTurn?: boolean;

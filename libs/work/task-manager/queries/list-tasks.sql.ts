@@ -22,7 +22,7 @@ const ORDERS: Record<TaskSort, { key?: string; direction: 'ASC' | 'DESC' }> = {
 };
 
 export interface ListedTask extends TaskRow {
-  /** Whether there are more, which would be too large together. */
+  /** True if there are more, which would be too large together. */
   cut: boolean;
   /** The value by which the list is ordered before the id. */
   sortKey: string | null;

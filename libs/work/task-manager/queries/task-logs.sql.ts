@@ -20,7 +20,7 @@ export interface LogRow {
   session_key: string | null;
   stack_trace: string | null;
   created_at: Date;
-  /** Whether there are more, which would be too large together. */
+  /** True if there are more, which would be too large together. */
   cut: boolean;
 }
 

@@ -17,7 +17,7 @@ export interface ListedTemplateRow {
 
 /** A template of a page. */
 export interface TemplateOfPage extends ListedTemplateRow {
-  /** Whether there are more, which would be too large together. */
+  /** True if there are more, which would be too large together. */
   cut: boolean;
 }
 
