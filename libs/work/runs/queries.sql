@@ -2049,6 +2049,10 @@ WITH held AS MATERIALIZED (
     AND t.id = (SELECT r.task_id FROM task_runs r WHERE r.workspace_id = $1 AND r.id = $2
       AND r.agent_id = $3)
   FOR NO KEY UPDATE
+),
+of_task AS (
+  UPDATE agent_tasks t SET session_key = $4 FROM held
+  WHERE t.workspace_id = $1 AND t.id = held.id AND t.session_key IS NULL AND $4::text IS NOT NULL
 )
 UPDATE task_runs r SET session_key = coalesce(r.session_key, $4), branch = coalesce(r.branch, $5)
 FROM held

@@ -3,7 +3,7 @@ import { isInUse } from '#lib/transitions';
 
 /**
  * Stores the session's key and branch of a live run that began without them: the answer to the
- * spawn, or another report, came first. Values that it has stay.
+ * spawn, or another report, came first. Values that it has stay. Its task has the key, too.
  *
  * Indexes: primary keys. $1 workspace, $2 run, $3 agent, $4 session key or NULL, $5 branch or NULL.
  */
@@ -16,6 +16,10 @@ WITH held AS MATERIALIZED (
     AND t.id = (SELECT r.task_id FROM task_runs r WHERE r.workspace_id = $1 AND r.id = $2
       AND r.agent_id = $3)
   FOR NO KEY UPDATE
+),
+of_task AS (
+  UPDATE agent_tasks t SET session_key = $4 FROM held
+  WHERE t.workspace_id = $1 AND t.id = held.id AND t.session_key IS NULL AND $4::text IS NOT NULL
 )
 UPDATE task_runs r SET session_key = coalesce(r.session_key, $4), branch = coalesce(r.branch, $5)
 FROM held

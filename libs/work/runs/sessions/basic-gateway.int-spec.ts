@@ -325,6 +325,20 @@ describe('the lease of a basic session', () => {
     },
   );
 
+  it('a session names its key after its run has begun without one', async () => {
+    answer = lost;
+    const taskId = await aTask();
+    const session = sessionOf(await spawnOf(taskId));
+    const { runId } = await taskIn(taskId, 'ASSIGNED');
+    await session.patch(`/runs/${runId}/progress`, { progressPercent: 1 });
+    expect((await taskIn(taskId, 'RUNNING')).sessionKey).toBeNull();
+    await session.post(`/runs/${runId}/start`, { sessionKey: 'agent:main:7' });
+    const task = await taskIn(taskId, 'RUNNING');
+    const { body } = await workspace.api.get<{ items: object[] }>(`/agent-tasks/${taskId}/runs`);
+    const named = { sessionKey: 'agent:main:7' };
+    expect([task, ...body.items]).toMatchObject([named, named]);
+  });
+
   it('a gateway that is busy until a time is asked again', async () => {
     const until = new Date(Date.now() + 2_000).toUTCString();
     answer = (response) => void response.writeHead(503, { 'retry-after': until }).end();
